@@ -29,5 +29,10 @@ foreach(layer base core device kernels autograd ops modes nn ir compile dist pro
   set_target_properties(${layer}_test PROPERTIES LINKER_LANGUAGE CXX
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin"
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${FACULA_LIB_DIR}")
+  if(layer STREQUAL "base")
+    # Its tests run oneDNN itself on the pool.
+    target_link_libraries(base_test_objects PRIVATE facula_dnnl)
+    target_link_libraries(base_test PRIVATE facula_dnnl)
+  endif()
   add_test(NAME ${layer} COMMAND ${layer}_test --gtest_brief=1)
 endforeach()

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "facula/base/export.h"
+
 namespace facula {
 
 inline constexpr size_t kPageSize = 4096;
@@ -17,19 +19,19 @@ inline constexpr size_t kLargestBlock = size_t{1} << 46;
 // Returns `bytes` (a multiple of kPageSize) of zeroed memory whose address is a multiple of
 // `alignment` (a power of two, at least kPageSize), or nullptr when the system has none. The part
 // of a mapping aligned to kHugePageSize that fills whole huge pages asks for them.
-void* map_pages(size_t bytes, size_t alignment) noexcept;
+FACULA_API void* map_pages(size_t bytes, size_t alignment) noexcept;
 
 // Returns pages from map_pages to the system.
-void unmap_pages(void* pages, size_t bytes) noexcept;
+FACULA_API void unmap_pages(void* pages, size_t bytes) noexcept;
 
 // Tells the system that the contents are not needed any more: it may take the memory back while it
 // is idle; the range stays valid.
-void discard_pages(void* pages, size_t bytes) noexcept;
+FACULA_API void discard_pages(void* pages, size_t bytes) noexcept;
 
 // Returns the size of the mapping that serves a large request: eight steps an octave plus one page,
 // so that a power of two and a 64-byte header in front of it share one step. `bytes` is at most
 // kLargestBlock.
-size_t large_block_size(size_t bytes) noexcept;
+FACULA_API size_t large_block_size(size_t bytes) noexcept;
 
 // Returns the alignment of a mapping of this size: huge pages from two megabytes on.
 inline size_t large_block_alignment(size_t block_size) noexcept {
