@@ -41,3 +41,125 @@ Expressions may use + - * / ** and comparisons on tensors and numbers, `a if c e
 hidden), keyword arguments, and the metadata helpers shape(x) dtype(x) dim(x) size(x, d) numel(x) strides(x) is_complex(x)
 device(x) defined(x). Unknown names and wrong arity are build errors.
 """
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+
+from opgen.signature import Param, Signature, parse_signature
+
+TABLE: dict[str, Row] = {}
+FACTORY_PARAMS = [Param("DType?", "dtype", "None", True), Param("Layout?", "layout", "None", True),
+                  Param("Device?", "device", "None", True), Param("bool", "pin_memory", "False", True),
+                  Param("bool", "requires_grad", "False", True)]
+KEYWORDS = {"grad", "d", "jvp", "types", "result", "names", "method", "inplace", "inplace_grad", "out",
+            "nondifferentiable", "factory", "doc", "samples", "bool_inputs", "shape", "dtype", "family",
+            "fused", "faults", "linear", "batch", "amp", "workspace", "cost", "notes", "tuple_name",
+            "devices", "static"}
+
+
+@dataclass
+class Row:
+    """One row of the table, with what its keywords mean once defaults are applied."""
+
+    kind: str
+    sig: Signature
+    expr: str | None
+    where: str  # ops/nn.py:41
+    family: str  # nn
+    options: dict = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.sig.name
+
+    @property
+    def mutates(self) -> bool:
+        """Whether the row itself writes into self (its name ends in an underscore)."""
+        return self.name.endswith("_") and not self.name.endswith("__")
+
+    @property
+    def names(self) -> list[str]:
+        return self.options.get("names", self.name).split()
+
+    @property
+    def method(self) -> bool:
+        first = self.sig.params[0].name if self.sig.params else ""
+        default = first == "self" and bool(self.names) and all("." not in n for n in self.names)
+        return bool(self.options.get("method", default))
+
+    @property
+    def inplace(self):
+        """False, True or "direct"."""
+        default = (self.kind == "pointwise" and self.method and not self.mutates
+                   and self.options.get("result") != "bool")
+        return self.options.get("inplace", default)
+
+    @property
+    def out(self) -> bool:
+        default = (self.kind in ("pointwise", "kernel", "manual", "composite") and bool(self.names)
+                   and not self.mutates and self.sig.returns in ("Tensor", "tuple")
+                   and any("." not in n or n.split(".")[0] in ("linalg", "special", "fft")
+                           for n in self.names))
+        return self.options.get("out", default)
+
+    @property
+    def gradients(self) -> dict:
+        """Rules by input name or tuple of names, as expressions."""
+        return self.options.get("grad") or self.options.get("d") or {}
+
+    @property
+    def has_node(self) -> bool:
+        return bool(self.gradients) and self.kind != "composite"
+
+    @property
+    def class_name(self) -> str:
+        return "".join(w[:1].upper() + w[1:] for w in self.name.strip("_").split("_"))
+
+    @property
+    def doc(self) -> str:
+        return " ".join(self.options.get("doc", "").split())
+
+
+def add(kind: str, signature: str, expr: str | None, options: dict, family: str | None = None) -> None:
+    """Append a row, noting the place of the call in ops/."""
+    frame = sys._getframe(2)
+    file = frame.f_code.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
+    where = f"ops/{file}:{frame.f_lineno}"
+    unknown = set(options) - KEYWORDS
+    if unknown:
+        raise SyntaxError(f"{where}: unknown keywords {sorted(unknown)}")
+    sig = parse_signature(signature, where)
+    if sig.name in TABLE:
+        raise SyntaxError(f"{where}: row {sig.name} exists at {TABLE[sig.name].where}")
+    row = Row(kind, sig, expr, where, file.removesuffix(".py"), options)
+    for key in row.gradients:
+        for name in key if isinstance(key, tuple) else (key,):
+            if not sig.param(name):
+                raise SyntaxError(f"{where}: gradient of unknown input {name!r}")
+    TABLE[sig.name] = row
+
+
+def pointwise(signature: str, expr: str, **options) -> None:
+    """A row computed element by element from `expr`."""
+    add("pointwise", signature, expr, options)
+
+
+def kernel(signature: str, **options) -> None:
+    """A row whose result has a shape and dtype rule and is filled by a kernel."""
+    add("kernel", signature, None, options)
+
+
+def manual(signature: str, **options) -> None:
+    """A row whose forward is written by hand in C++."""
+    add("manual", signature, None, options)
+
+
+def view(signature: str, geometry: str, **options) -> None:
+    """A row that returns a view of its first input."""
+    add("view", signature, geometry, options)
+
+
+def composite(signature: str, expr: str | None = None, **options) -> None:
+    """A row made of other rows."""
+    add("composite", signature, expr, options)

@@ -1,0 +1,202 @@
+"""Python bindings of rows: signatures for the shared parser, callers, and the rows that register them."""
+from __future__ import annotations
+
+import json
+
+from opgen.functions import params_of
+from opgen.rows import FACTORY_PARAMS, Row
+from opgen.signature import Param
+
+
+def python_params(row: Row) -> list[Param]:
+    """Parameters as Python sees them: factory keywords and out= included."""
+    params = list(row.sig.params)
+    if row.options.get("factory"):
+        params += FACTORY_PARAMS
+    if row.out and not row.options.get("factory"):
+        params = params + [Param("Out", "out", "None", True)]
+    elif row.out:
+        params = params + [Param("Out", "out", "None", True)]
+    return params
+
+
+def shown(p: Param) -> str:
+    return "input" if p.name == "self" else p.name
+
+
+def python_default(p: Param) -> str:
+    d = p.default
+    if p.type in ("str", "str?") and d != "None":
+        return "'" + d.strip("'\"") + "'"
+    return {"inf": "1e999", "-inf": "-1e999", "nan": "None"}.get(d, d)
+
+
+def text_signature(row: Row, method: bool) -> str:
+    """The parameter list for inspect.signature."""
+    parts, star = [], False
+    for i, p in enumerate(python_params(row)):
+        if p.keyword and not star:
+            parts.append("*")
+            star = True
+        if p.type == "int..." and not p.keyword:
+            parts.append(f"*{shown(p)}")
+            star = True
+            continue
+        name = "$self" if method and i == 0 else shown(p)
+        parts.append(name if p.default is None else f"{name}={python_default(p)}")
+    if method:
+        parts.insert(1, "/")
+    return "(" + ", ".join(parts) + ")"
+
+
+def error_text(row: Row) -> str:
+    """The signature as TypeErrors show it."""
+    parts, star = [], False
+    for p in python_params(row):
+        if p.keyword and not star:
+            parts.append("*")
+            star = True
+        kind = {"Tensor|Scalar": "Tensor or Number", "Out": "Tensor", "Scalar": "Number"}.get(p.type, p.type)
+        parts.append(f"{kind} {shown(p)}" + ("" if p.default is None else f"={p.default}"))
+    return "(" + ", ".join(parts) + ")"
+
+
+def signature_code(row: Row) -> str:
+    """The static parameter array and signature."""
+    params = python_params(row)
+    cells = []
+    for p in params:
+        arg = "kOut" if p.type == "Out" else p.info.arg
+        cells.append(f'{{"{p.name}", ArgType::{arg}, {str(p.keyword).lower()}, '
+                     f"{str(p.default is not None).lower()}, nullptr}}")
+    positional = sum(not p.keyword for p in params)
+    array = f"{row.name}_params" if params else "nullptr"
+    lines = [f"static Param {row.name}_params[] = {{{', '.join(cells)}}};"] if params else []
+    text = json.dumps(error_text(row))
+    lines.append(f'static Signature {row.name}_signature{{"{public_name(row)}", {text}, {array}, {len(params)}, {positional}}};')
+    return "\n".join(lines)
+
+
+def public_name(row: Row) -> str:
+    return row.names[0].rsplit(".", 1)[-1] if row.names else row.name
+
+
+def argument(p: Param, i: int) -> str:
+    """The conversion of argument i."""
+    code = f"b.{p.info.get}({i})"
+    if p.default in (None, "None"):
+        return code
+    if p.type in ("int[]", "int..."):
+        return f"(b.has({i}) ? {code} : ints_of({p.cpp_default()}))"
+    if p.type in ("str",):
+        return f"(b.has({i}) ? {code} : std::string_view({p.cpp_default()}))"
+    if p.type.endswith("?") and p.type not in ("Tensor?", "Generator?"):
+        if p.type == "int[]?":
+            return f"(b.has({i}) ? {code} : ints_of({p.cpp_default()}))"
+        return f"(b.has({i}) ? {code} : {p.info.cpp}({p.cpp_default()}))"
+    return f"(b.has({i}) ? {code} : {p.cpp_default()})"
+
+
+def caller_code(row: Row, inplace: bool = False) -> str:
+    """The function that converts arguments, calls the row and wraps its result."""
+    params = python_params(row)
+    index = {p.name: i for i, p in enumerate(params)}
+    args = []
+    for p in params_of(row):
+        if inplace and p.name == "self":
+            args.append("b.tensor(0)")
+        else:
+            args.append(argument(p, index[p.name]))
+    name = row.name + ("_" if inplace else "")
+    call = f"facula::{name}({', '.join(args)})"
+    lines = [f"static PyObject* call_{name}(Bound& b) {{"]
+    if inplace or row.mutates:
+        return "\n".join([*lines, f"  {call};", "  return wrap_self(b, 0);", "}"])
+    if row.sig.returns == "None":
+        return "\n".join([*lines, f"  {call};", "  Py_RETURN_NONE;", "}"])
+    lines.append(f"  auto result = {call};")
+    if row.options.get("factory"):
+        lines.append(f"  apply_factory(b, {index['layout']}, {index['pin_memory']}, {index['requires_grad']}, result);")
+    if row.sig.returns == "tuple":
+        n = len(row.sig.outputs)
+        items = ", ".join(f"std::move(std::get<{i}>(result))" for i in range(n))
+        lines.append(f"  Tensor items[] = {{{items}}};")
+        if row.out:
+            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, items);")
+        fields = ", ".join(f'"{o.name}"' for o in row.sig.outputs)
+        named = row.options.get("tuple_name", public_name(row))
+        if named:
+            lines.append(f"  static const char* const fields[] = {{{fields}}};")
+            lines.append(f'  return wrap_tuple(items, "{named}", fields);')
+        else:
+            lines.append("  return wrap_tuple(items, nullptr, nullptr);")
+    else:
+        if row.out and row.sig.returns == "Tensor":
+            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, {{&result, 1}});")
+        lines.append("  return wrap(std::move(result));" if row.sig.returns == "Tensor" else "  return wrap(result);")
+    return "\n".join([*lines, "}"])
+
+
+def paths_of(row: Row) -> list[tuple[str, str]]:
+    """(public path, caller) pairs of a row."""
+    out = [(n, row.name) for n in row.names]
+    if row.method:
+        out.append((f"Tensor.{public_name(row)}", row.name))
+    if row.inplace and row.names:
+        for n in row.names:
+            if n.split(".")[0] not in ("linalg", "fft"):
+                out.append((n + "_", row.name + "_"))
+        if row.method:
+            out.append((f"Tensor.{public_name(row)}_", row.name + "_"))
+    for alias in row.options.get("aliases", "").split():
+        out.append((alias, row.name))
+    return out
+
+
+def family_bindings(family: str, rows: list[Row]) -> str:
+    """The source of one family's bindings."""
+    parts = ['#include "facula/ops/functions.h"', '#include "facula/python/bound.h"',
+             '#include "facula/python/bind_helpers.h"', "", "namespace facula::python {", ""]
+    groups: dict[str, list[tuple[Row, str]]] = {}
+    for row in rows:
+        if not row.names and not row.method:
+            continue
+        parts += [f"// {row.where}", signature_code(row), caller_code(row)]
+        if row.inplace:
+            parts.append(caller_code(row, inplace=True))
+        for path, caller in paths_of(row):
+            groups.setdefault(path, []).append((row, caller))
+    table, entry_sets = [], {}
+    for path, members in groups.items():
+        key = "_".join(dict.fromkeys(c for _, c in members))
+        if key not in entry_sets:
+            entry_sets[key] = f"enter_{key}"
+            cells = ", ".join(f"{{&{r.name}_signature, call_{c}}}" for r, c in members)
+            parts.append(f"static PyObject* enter_{key}(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kw) {{\n"
+                         f"  static const Entry entries[] = {{{cells}}};\n"
+                         f"  return dispatch(entries, {len(members)}, self, args, n, kw);\n}}")
+        row = members[0][0]
+        name = path.rsplit(".", 1)[-1]
+        doc = name + text_signature(row, path.startswith("Tensor.")) + "\n--\n\n" + documentation(row)
+        table.append(f'    {{"{path}", {{"{name}", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>({entry_sets[key]})), '
+                     f"METH_FASTCALL | METH_KEYWORDS, {json.dumps(doc)}}}}},")
+    parts.append(f"BindingRow {family}_bindings[] = {{")
+    parts += [*table, "    {nullptr, {}}};", "", "}  // namespace facula::python", ""]
+    return "\n".join(parts)
+
+
+def documentation(row: Row) -> str:
+    """The docstring of a row: its sentence, then types and errors that follow from the row."""
+    kinds = row.options.get("types")
+    text = row.doc or f"See the reference page of {public_name(row)}."
+    if kinds:
+        text += f"\n\nElement types: {kinds.replace('_', ' ')}."
+    return text
+
+
+def all_bindings(families: list[str]) -> str:
+    """The function that registers every family."""
+    decl = "\n".join(f"extern BindingRow {f}_bindings[];" for f in families)
+    calls = "\n".join(f"  register_bindings(module, {f}_bindings);" for f in families)
+    return ('#include "facula/python/bound.h"\n\nnamespace facula::python {\n\n'
+            f"{decl}\n\nvoid register_operators(PyObject* module) {{\n{calls}\n}}\n\n}}  // namespace facula::python\n")
