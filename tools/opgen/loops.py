@@ -84,7 +84,7 @@ class Fused:
         self.body = None
         self.dtypes = (dtypes_of(row) | ({11, 12} if row.options.get("result") == "float" else set())) & {11, 12, 13, 14}
         plain = d and is_simple(parse(d[key], row.where)) and not isinstance(parse(d[key], row.where), ast.Call)
-        if isinstance(parse(d[key], row.where) if d else tree, ast.Constant):
+        if d and not names_in(d[key], row.where) & ({"result"} | set(tensor_inputs(row))):
             return
         if (plain and isinstance(parse(d[key], row.where), ast.Name)) or (not d and is_simple(tree)):
             return

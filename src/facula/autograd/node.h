@@ -69,7 +69,9 @@ class FACULA_API Node : public Counted {
   // release_saved drops the saved tensors once they are no longer needed.
   virtual void release_saved() {}
   // visit_saved calls f for each saved tensor (garbage collection, `_saved_*`).
-  virtual void visit_saved(void (*f)(void*, TensorImpl*), void* context) const {}
+  virtual void visit_saved(void (*)(void*, TensorImpl*), void*) const {}
+  // takes_undefined says that apply handles undefined gradients; others get zeros in their place.
+  virtual bool takes_undefined() const { return false; }
 
   bool needs(size_t i) const { return i < edges.size() && edges[i].valid(); }
   // add_edge appends the gradient edge of an input (an empty one when it needs no gradient).
@@ -92,7 +94,7 @@ class FACULA_API Node : public Counted {
   Gradients pending;
 
  protected:
-  void destroy() override;  // keeps deep graphs off the call stack
+  void dispose() noexcept override;  // keeps deep graphs off the call stack
 };
 
 // next_sequence gives the next number of the one counter of the process.
@@ -129,6 +131,17 @@ class FACULA_API SavedTensor {
   bool was_set_ = false;
 };
 
+// Operand owns what a SavedOperand unpacks to: a tensor or a number.
+struct Operand {
+  Tensor tensor;
+  Scalar scalar;
+  explicit Operand(Tensor t) : tensor(std::move(t)) {}
+  explicit Operand(Scalar s) : scalar(s) {}
+  operator TensorOrScalar() const {
+    return tensor.defined() ? TensorOrScalar(tensor) : TensorOrScalar(scalar);
+  }
+};
+
 // SavedOperand is a saved Tensor|Scalar.
 struct SavedOperand {
   SavedTensor tensor;
@@ -138,6 +151,13 @@ struct SavedOperand {
     is_tensor = v.is_tensor();
     if (is_tensor) tensor.save_input(v.tensor);
     else scalar = v.scalar;
+  }
+  void save_before_write(const Tensor& t) {
+    is_tensor = true;
+    tensor.save_before_write(t);
+  }
+  Operand unpack(const Node* node) const {
+    return is_tensor ? Operand(tensor.unpack(node)) : Operand(scalar);
   }
   void reset() { tensor.reset(); }
 };

@@ -1,0 +1,64 @@
+// Copies and shape rules shared by hand-written and generated operators.
+#include "facula/ops/rules.h"
+
+#include "facula/base/error.h"
+#include "facula/core/unlocked.h"
+#include "facula/kernels/copy.h"
+#include "facula/ops/generated_prelude.h"
+
+namespace facula {
+
+void copy_raw(const Tensor& to, const Tensor& from) {
+  if (to.numel() == 0 || to.is_meta() || from.is_meta()) return;
+  if (to.sizes() == from.sizes()) {
+    kernels::copy->copy_strided(kernels::view(to), kernels::view(from));
+    return;
+  }
+  Geometry g = expand_geometry(from, to.sizes());
+  Tensor wide = alias_storage(from, g.sizes, g.strides, g.offset);
+  kernels::copy->copy_strided(kernels::view(to), kernels::view(wide));
+}
+
+void fill_raw(const Tensor& t, const Scalar& value) {
+  if (t.numel() == 0 || t.is_meta()) return;
+  kernels::copy->fill(kernels::view(t), value);
+}
+
+Tensor to_dtype(const Tensor& t, DType dtype) {
+  if (t.dtype() == dtype) return t;
+  Tensor r = new_empty_as(t, dtype);
+  copy_raw(r, t);
+  return r;
+}
+
+Tensor to_contiguous(const Tensor& t) {
+  if (t.is_contiguous()) return t;
+  Tensor r = new_empty(t.sizes(), t.dtype(), t.device());
+  copy_raw(r, t);
+  return r;
+}
+
+Sizes reduced_shape(IntList shape, uint64_t mask, bool keepdim) {
+  Sizes out;
+  for (int d = 0; d < shape.ssize(); ++d) {
+    if (!(mask >> d & 1)) out.push_back(shape[d]);
+    else if (keepdim) out.push_back(1);
+  }
+  return out;
+}
+
+void store_into(const Tensor& self, const Tensor& value, const char* op) {
+  if (!(self.sizes() == value.sizes())) {
+    fail(ErrorKind::kRuntime, cat(op, ": output with shape ", list_text(self.sizes()),
+                                  " doesn't match the broadcast shape ", list_text(value.sizes())));
+  }
+  if (!can_cast(value.dtype(), self.dtype())) {
+    fail(ErrorKind::kRuntime, cat(op, ": result type ", dtype_title(value.dtype()),
+                                  " can't be cast to the desired output type ",
+                                  dtype_title(self.dtype())));
+  }
+  check_no_internal_overlap(self, op);
+  copy_raw(self, value);
+}
+
+}  // namespace facula
