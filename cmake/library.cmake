@@ -55,6 +55,12 @@ foreach(layer base core device autograd ops modes nn ir compile dist profiler se
   endif()
 endforeach()
 
+# Random fills are loops over arrays: vectorised like kernels, in units of their own.
+set_source_files_properties("${source_root}/core/generator.cpp" "${source_root}/core/random.cpp"
+  PROPERTIES COMPILE_OPTIONS
+    "$<IF:$<CONFIG:Debug>,-O0,-O3>;-fno-math-errno;-fno-trapping-math"
+  SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+
 # Generated operators and nodes.
 if(FACULA_GENERATED_OPS)
   facula_layer(facula_generated ${FACULA_GENERATED_OPS})

@@ -11,8 +11,8 @@ namespace facula {
 void* map_pages(size_t bytes, size_t alignment) noexcept {
   // A mapping is aligned to 4096 bytes by nature; more alignment costs a margin, cut off again.
   const size_t margin = alignment > kPageSize ? alignment : 0;
-  void* mapped = mmap(nullptr, bytes + margin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                      -1, 0);
+  void* mapped =
+      mmap(nullptr, bytes + margin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   auto start = reinterpret_cast<std::uintptr_t>(mapped);
   if (margin != 0) {
@@ -23,7 +23,8 @@ void* map_pages(size_t bytes, size_t alignment) noexcept {
     start = aligned;
   }
   if (start % kHugePageSize == 0 && bytes >= kHugePageSize) {
-    // Only whole huge pages: the tail would cost up to two megabytes when its first byte is touched.
+    // Only whole huge pages: the tail would cost up to two megabytes when its first byte is
+    // touched.
     madvise(reinterpret_cast<void*>(start), bytes / kHugePageSize * kHugePageSize, MADV_HUGEPAGE);
   }
   return reinterpret_cast<void*>(start);

@@ -136,8 +136,8 @@ bool add_slab(Shared& s, int size_class) {
   if (memory == nullptr) return false;
   const size_t size = small_class_size(size_class);
   const size_t capacity = (kSlabSize - kBlockAlignment) / size;
-  s.slabs = new (memory) Slab{s.slabs, static_cast<uint32_t>(size_class),
-                              static_cast<uint32_t>(capacity), 0};
+  s.slabs = new (memory)
+      Slab{s.slabs, static_cast<uint32_t>(size_class), static_cast<uint32_t>(capacity), 0};
   s.lists[size_class].unused = memory + kBlockAlignment;
   s.lists[size_class].unused_end = memory + kBlockAlignment + capacity * size;
   ++s.num_system_alloc;
@@ -314,8 +314,7 @@ void* allocate_small(ThreadCache& cache, int size_class) {
   FreeBlock* block = pop_shared(s, size_class);
   if (block == nullptr) return nullptr;
   const auto room = static_cast<size_t>(cache.limits[size_class]) / 2;
-  const size_t batch = std::min<size_t>(
-      room, (size_t{32} << 10) / small_class_size(size_class));
+  const size_t batch = std::min<size_t>(room, (size_t{32} << 10) / small_class_size(size_class));
   SharedList& list = s.lists[size_class];
   for (size_t i = 0; i < batch; ++i) {
     if (list.head == nullptr && list.unused == list.unused_end) break;
@@ -380,9 +379,8 @@ void* allocate_slow(size_t bytes) {
   if (block != nullptr) return block;
   const MemoryStats stats = cpu_allocator().stats();
   fail(ErrorKind::kOutOfMemory,
-       cat("out of memory: cannot allocate ", bytes, " bytes on the CPU; ",
-           stats.allocated.current, " bytes are in use and ", stats.reserved.current,
-           " bytes reserved"));
+       cat("out of memory: cannot allocate ", bytes, " bytes on the CPU; ", stats.allocated.current,
+           " bytes are in use and ", stats.reserved.current, " bytes reserved"));
 }
 
 void deallocate_slow(void* block, size_t bytes) noexcept {
@@ -403,59 +401,12 @@ void deallocate_slow(void* block, size_t bytes) noexcept {
   }
 }
 
-}  // namespace allocator_detail
-
-using namespace allocator_detail;
-
-void* try_allocate_cpu(size_t bytes) noexcept {
-  ThreadCache& cache = thread_cache;
-  if (cache.state == kFresh) start_thread(cache);
-  void* block = nullptr;
-  bool retried = false;
-  if (bytes <= kLargestBlock) {
-    block = allocate_once(cache, bytes);
-    if (block == nullptr && empty_caches() != 0) {
-      block = allocate_once(cache, bytes);
-      retried = true;
-    }
-  }
-  if (block == nullptr || retried) {
-    Shared& s = shared();
-    std::lock_guard lock(s.mutex);
-    ++(block == nullptr ? s.num_out_of_memory : s.num_retries);
-  }
-  if (block == nullptr) return nullptr;
-  count(cache, static_cast<int64_t>(bytes), 1, 0);
-  if (cache.state != kActive || cache.live.load(std::memory_order_relaxed) > cache.peak_mark) {
-    note_peak();
-  }
-  return block;
-}
-
-bool cpu_cache_enabled() noexcept {
-#if defined(__SANITIZE_ADDRESS__)
-  return false;
-#else
-  static const bool enabled = [] {
-    const char* value = std::getenv("FACULA_CPU_CACHE");
-    return value == nullptr || std::strcmp(value, "0") != 0;
-  }();
-  return enabled;
-#endif
-}
-
-void register_large_allocator(Allocator* allocator) noexcept {
-  large_allocator.store(allocator, std::memory_order_release);
-}
-
 namespace {
 
 class CpuAllocator final : public Allocator {
  public:
   void* allocate(size_t bytes) noexcept override { return try_allocate_cpu(bytes); }
-  void deallocate(void* block, size_t bytes) noexcept override {
-    deallocate_cpu(block, bytes);
-  }
+  void deallocate(void* block, size_t bytes) noexcept override { deallocate_cpu(block, bytes); }
   size_t empty_cache() noexcept override { return empty_caches(); }
 
   MemoryStats stats() const noexcept override {
@@ -493,8 +444,52 @@ class CpuAllocator final : public Allocator {
 
 }  // namespace
 
+}  // namespace allocator_detail
+
+void* try_allocate_cpu(size_t bytes) noexcept {
+  using namespace allocator_detail;
+  ThreadCache& cache = thread_cache;
+  if (cache.state == kFresh) start_thread(cache);
+  void* block = nullptr;
+  bool retried = false;
+  if (bytes <= kLargestBlock) {
+    block = allocate_once(cache, bytes);
+    if (block == nullptr && empty_caches() != 0) {
+      block = allocate_once(cache, bytes);
+      retried = true;
+    }
+  }
+  if (block == nullptr || retried) {
+    Shared& s = shared();
+    std::lock_guard lock(s.mutex);
+    ++(block == nullptr ? s.num_out_of_memory : s.num_retries);
+  }
+  if (block == nullptr) return nullptr;
+  count(cache, static_cast<int64_t>(bytes), 1, 0);
+  if (cache.state != kActive || cache.live.load(std::memory_order_relaxed) > cache.peak_mark) {
+    note_peak();
+  }
+  return block;
+}
+
+bool cpu_cache_enabled() noexcept {
+#if defined(__SANITIZE_ADDRESS__)
+  return false;
+#else
+  static const bool enabled = [] {
+    const char* value = std::getenv("FACULA_CPU_CACHE");
+    return value == nullptr || std::strcmp(value, "0") != 0;
+  }();
+  return enabled;
+#endif
+}
+
+void register_large_allocator(Allocator* allocator) noexcept {
+  allocator_detail::large_allocator.store(allocator, std::memory_order_release);
+}
+
 Allocator& cpu_allocator() {
-  static Allocator& instance = *new CpuAllocator;
+  static Allocator& instance = *new allocator_detail::CpuAllocator;
   return instance;
 }
 

@@ -21,15 +21,15 @@ struct MemoryCounter {
 };
 
 struct MemoryStats {
-  MemoryCounter allocated;              // in use by callers, as they asked for it
-  MemoryCounter reserved;               // obtained from the system: in use, rounding and cache
-  MemoryCounter cached;                 // idle blocks kept for re-use by the large-block cache
-  int64_t num_alloc = 0;           // calls of allocate
-  int64_t num_free = 0;            // calls of deallocate
-  int64_t num_system_alloc = 0;    // mappings made
-  int64_t num_system_free = 0;     // mappings returned
-  int64_t num_alloc_retries = 0;   // requests that succeeded after the caches were emptied
-  int64_t num_out_of_memory = 0;   // requests that failed
+  MemoryCounter allocated;        // in use by callers, as they asked for it
+  MemoryCounter reserved;         // obtained from the system: in use, rounding and cache
+  MemoryCounter cached;           // idle blocks kept for re-use by the large-block cache
+  int64_t num_alloc = 0;          // calls of allocate
+  int64_t num_free = 0;           // calls of deallocate
+  int64_t num_system_alloc = 0;   // mappings made
+  int64_t num_system_free = 0;    // mappings returned
+  int64_t num_alloc_retries = 0;  // requests that succeeded after the caches were emptied
+  int64_t num_out_of_memory = 0;  // requests that failed
 };
 
 // Gives and takes blocks of memory of one device. Blocks are aligned to at least 64 bytes.
@@ -75,10 +75,10 @@ struct ThreadCache {
   uint16_t counts[kSmallClasses];
   uint16_t limits[kSmallClasses];
   // Written by this thread alone, read by whoever asks for statistics.
-  std::atomic<int64_t> live;       // bytes allocated less bytes freed by this thread
+  std::atomic<int64_t> live;  // bytes allocated less bytes freed by this thread
   std::atomic<int64_t> num_alloc;
   std::atomic<int64_t> num_free;
-  int64_t peak_mark;               // when live passes this, the process may be at a new peak
+  int64_t peak_mark;  // when live passes this, the process may be at a new peak
   uint8_t state;
 };
 
@@ -126,7 +126,8 @@ inline void* allocate_cpu(size_t bytes) {
       --cache.counts[size_class];
       add(cache.num_alloc, 1);
       add(cache.live, static_cast<int64_t>(bytes));
-      if (cache.live.load(std::memory_order_relaxed) > cache.peak_mark) [[unlikely]] note_peak();
+      if (cache.live.load(std::memory_order_relaxed) > cache.peak_mark) [[unlikely]]
+        note_peak();
       return block;
     }
   }

@@ -14,8 +14,8 @@ namespace facula {
 namespace {
 
 constexpr int64_t kLeastIdleLimit = int64_t{64} << 20;
-constexpr int64_t kDiscardAfter = 10'000;        // milliseconds idle
-constexpr int64_t kAvailableEvery = 1'000;       // milliseconds between two looks at the system
+constexpr int64_t kDiscardAfter = 10'000;   // milliseconds idle
+constexpr int64_t kAvailableEvery = 1'000;  // milliseconds between two looks at the system
 
 int64_t coarse_milliseconds() noexcept {
   timespec now;

@@ -70,8 +70,8 @@ class FACULA_API LargeBlockCache final : public Allocator {
   PageSource pages_;
   std::vector<Bin> bins_;  // ascending by size; bins stay when they run empty
   MemoryStats stats_;
-  int64_t limit_ = -1;            // as set
-  int64_t available_ = 0;         // at available_at_
+  int64_t limit_ = -1;     // as set
+  int64_t available_ = 0;  // at available_at_
   int64_t available_at_ = -1;
   int64_t discarded_at_ = 0;
 };
