@@ -25,9 +25,7 @@ template <class T>
 concept Text = std::convertible_to<const T&, std::string_view>;
 
 template <class T>
-concept Appendable = requires(std::string& out, const T& value) {
-  append_to(out, value);
-};
+concept Appendable = requires(std::string& out, const T& value) { append_to(out, value); };
 
 template <class T>
 concept Range = requires(const T& value) {

@@ -53,11 +53,13 @@ class Ref {
   Ref(const Ref& other) noexcept : pointer_(other.pointer_) { acquire(); }
   Ref(Ref&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
   template <class U>
-  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other)
-  noexcept : pointer_(other.get()) { acquire(); }
+    requires std::is_convertible_v<U*, T*>
+  Ref(const Ref<U>& other) noexcept : pointer_(other.get()) {
+    acquire();
+  }
   template <class U>
-  requires std::is_convertible_v<U*, T*> Ref(Ref<U>&& other)
-  noexcept : pointer_(other.detach()) {}
+    requires std::is_convertible_v<U*, T*>
+  Ref(Ref<U>&& other) noexcept : pointer_(other.detach()) {}
   ~Ref() {
     if (pointer_) pointer_->release();
   }

@@ -2,6 +2,7 @@
 // always on, and turned into text only when an error message needs it.
 #pragma once
 #include <string>
+#include <utility>
 
 #include "facula/base/export.h"
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "facula/base/export.h"
+#include "facula/base/intrusive.h"
 #include "facula/core/device.h"
 #include "facula/core/location.h"
 
@@ -15,12 +16,18 @@ namespace facula {
 // the message of the error that autograd raises when a saved tensor was overwritten.
 struct VersionCounter {
   std::atomic<uint32_t> value{0};
+  uint32_t spare = 0;            // for the owner of the counter
   const char* writer = nullptr;  // name of the operator, a literal
   SourceLocation where;
 };
 
+// SharedVersion is a counter that does not belong to a storage: that of `.data` and of tensors
+// whose storage was replaced. The tensors that use it own it together.
+struct SharedVersion final : Counted, VersionCounter {};
+
 // Storage owns `bytes()` bytes of one device and is shared by all tensors that view them.
-// Own storages hold header and bytes in one block; external ones call their deleter.
+// Small storages hold header and bytes in one block; the bytes of large ones are a block of their
+// own, aligned to 64 bytes too; external ones call their deleter.
 class Storage {
  public:
   using Deleter = void (*)(void* context);
@@ -44,27 +51,35 @@ class Storage {
   char* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   Device device() const { return device_; }
-  bool read_only() const { return read_only_; }
-  bool is_external() const { return deleter_ != nullptr; }
+  bool read_only() const { return flags_ & kReadOnly; }
+  bool is_external() const { return flags_ & kExternal; }
   // resize grows or shrinks; keeps the common prefix. External storages refuse.
   FACULA_API void resize(size_t bytes);
 
   VersionCounter version;
 
  private:
+  enum Flag : uint8_t { kReadOnly = 1, kExternal = 2, kSeparate = 4 };
+  struct External {
+    Deleter deleter;
+    void* context;
+  };
   Storage() = default;
   ~Storage() = default;
+  static Storage* make_slow(size_t bytes, Device device);
   FACULA_API void destroy();
 
+  // version.spare is the size of the block that the header lies in.
   std::atomic<uint32_t> refs_{1};
-  bool read_only_ = false;
-  bool separate_ = false;  // the bytes are a block of their own
+  uint8_t flags_ = 0;
   Device device_;
   char* data_ = nullptr;
   size_t bytes_ = 0;
-  size_t block_ = 0;
-  Deleter deleter_ = nullptr;
-  void* context_ = nullptr;
+  union {
+    size_t block_ = 0;    // kSeparate: size of the block of the bytes
+    External* external_;  // kExternal
+  };
 };
+static_assert(sizeof(Storage) == 64, "the bytes start on the next cache line");
 
 }  // namespace facula

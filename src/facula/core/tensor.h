@@ -17,6 +17,8 @@ struct _object;  // a Python object, never looked into by the core
 
 namespace facula {
 
+class Node;  // a recorded call (autograd/node.h), never looked into by the core
+
 // TensorMeta is what only few tensors carry (gradient, hooks, ...); autograd derives from it.
 struct TensorMeta {
   virtual ~TensorMeta() = default;
@@ -34,10 +36,12 @@ enum TensorFlag : uint16_t {
   kNoGradView = 16,      // a view made under no_grad
   kInference = 32,       // made in inference mode
   kCustomView = 64,      // a view or input returned by a user's Function
-  kNoVersion = 128,      // has a version counter of its own in the meta (`.data`)
+  kNoVersion = 128,      // its version counter is a SharedVersion, not the storage's (`.data`)
+  kInferenceView = 256,  // a view of a normal tensor made in inference mode
 };
 
 inline constexpr int kInlineDims = 5;
+inline constexpr int kMaxDims = 64;
 
 // TensorImpl is the tensor proper. Sizes and strides count elements.
 struct TensorImpl {
@@ -54,8 +58,8 @@ struct TensorImpl {
   int64_t* sizes;
   int64_t* strides;
   Storage* storage;
-  VersionCounter* version;  // the storage's, or one of the meta
-  Counted* grad_fn;
+  VersionCounter* version;  // the storage's, or a SharedVersion (kNoVersion)
+  Node* grad_fn;
   TensorImpl* base;  // of a view: the tensor whose history it shares
   TensorMeta* meta;
   _object* python;
@@ -63,12 +67,18 @@ struct TensorImpl {
   int64_t inline_dims[2 * kInlineDims];
 
   bool has(TensorFlag f) const { return flags & f; }
-  void* data() const { return storage->data() + offset * item_size(dtype); }
+  // data is the address of the first element; null for tensors without bytes (meta).
+  void* data() const {
+    char* p = storage->data();
+    return p ? p + offset * item_size(dtype) : nullptr;
+  }
 };
 
 FACULA_API void destroy_tensor(TensorImpl* p);
 // python_drop is asked before a tensor with a Python object dies; true: Python took it over.
 extern FACULA_API bool (*python_drop)(TensorImpl*);
+// release_node gives back a share of a graph node; autograd sets it.
+extern FACULA_API void (*release_node)(Node*);
 
 inline void retain(TensorImpl* p) { p->refs.fetch_add(1, std::memory_order_relaxed); }
 inline void release(TensorImpl* p) {
@@ -145,6 +155,7 @@ FACULA_API bool is_dense(const Tensor& t);
 FACULA_API bool may_overlap_itself(const Tensor& t);
 
 // Overlap of the memory of two tensors.
+// kUnknown: they share a range of addresses, but gaps may keep them apart.
 enum class Overlap { kNone, kFull, kPartial, kUnknown };
 FACULA_API Overlap memory_overlap(const Tensor& a, const Tensor& b);
 
@@ -156,6 +167,8 @@ FACULA_API Tensor new_strided(IntList sizes, IntList strides, DType dtype, Devic
 FACULA_API Tensor new_empty_as(const Tensor& like, DType dtype);
 // new_formatted allocates in a memory format (kPreserve is not allowed here).
 FACULA_API Tensor new_formatted(IntList sizes, DType dtype, Device device, MemoryFormat format);
+// dense_strides gives the strides that new_empty_as uses: dense, in the order of t's dimensions.
+FACULA_API Sizes dense_strides(const Tensor& t);
 // strides_of_format gives the strides of a shape in a memory format.
 FACULA_API Sizes strides_of_format(IntList sizes, MemoryFormat format);
 
@@ -166,14 +179,21 @@ FACULA_API Tensor alias_storage(const Tensor& t, IntList sizes, IntList strides,
                                 DType dtype);
 // alias is alias_storage with the same geometry: a detached twin.
 FACULA_API Tensor alias(const Tensor& t);
+// alias_unversioned is alias with a version counter of its own, which starts at zero: `.data`.
+FACULA_API Tensor alias_unversioned(const Tensor& t);
 // make_view is alias_storage that remembers its base, for operators that return views.
 FACULA_API Tensor make_view(const Tensor& t, IntList sizes, IntList strides, int64_t offset);
+// make_view with a dtype reinterprets the elements (view(dtype), view_as_real, real, imag); strides
+// and offset count elements of the new type.
+FACULA_API Tensor make_view(const Tensor& t, IntList sizes, IntList strides, int64_t offset,
+                            DType dtype);
 // tensor_over makes a tensor over a storage, which it retains.
 FACULA_API Tensor tensor_over(Storage* storage, IntList sizes, IntList strides, int64_t offset,
                               DType dtype);
 // set_geometry replaces sizes and strides of a tensor in place (resize_, set_, squeeze_ ...).
 FACULA_API void set_geometry(TensorImpl* p, IntList sizes, IntList strides, int64_t offset);
-// replace_storage points a tensor at another storage (`.data =`, set_).
+// replace_storage points a tensor at another storage (`.data =`, set_), which it retains. The
+// version goes on from its present value, in a counter of the tensor's own.
 FACULA_API void replace_storage(TensorImpl* p, Storage* storage);
 
 // bump_version notes an in-place write by the operator `writer` (a literal).

@@ -18,7 +18,9 @@ void note_end(uint64_t token) noexcept { events.push_back("end " + std::to_strin
 
 TEST(Hooks, NothingHappensWithoutAProfiler) {
   events.clear();
-  { ProfilerScope scope("add"); }
+  {
+    ProfilerScope scope("add");
+  }
   EXPECT_TRUE(events.empty());
 }
 
@@ -31,8 +33,7 @@ TEST(Hooks, TheProfilerSeesNestedExtents) {
     ProfilerScope inner("addmm");
     profiler_hooks = nullptr;  // extents that have begun still end
   }
-  EXPECT_EQ(events,
-            (std::vector<std::string>{"begin linear", "begin addmm", "end 2", "end 1"}));
+  EXPECT_EQ(events, (std::vector<std::string>{"begin linear", "begin addmm", "end 2", "end 1"}));
 }
 
 TEST(Hooks, LocationsComeFromTheFrontEnd) {

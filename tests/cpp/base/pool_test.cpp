@@ -149,7 +149,8 @@ TEST(Pool, AForkWhileAnotherThreadHasTheTeam) {
   std::atomic<bool> stop{false}, running{false};
   std::thread other([&] {
     auto spin = [](void* context, int, int) {
-      auto& [stop, running] = *static_cast<std::pair<std::atomic<bool>*, std::atomic<bool>*>*>(context);
+      auto& [stop, running] =
+          *static_cast<std::pair<std::atomic<bool>*, std::atomic<bool>*>*>(context);
       *running = true;
       while (!*stop) std::this_thread::yield();
     };

@@ -1,0 +1,99 @@
+// Where storages get and give back their blocks.
+#include "facula/core/storage.h"
+
+#include <cstring>
+#include <new>
+
+#include "facula/base/error.h"
+#include "facula/core/allocator.h"
+
+namespace facula {
+namespace {
+
+constexpr size_t kHeader = sizeof(Storage);
+constexpr size_t kInlineLimit = kSmallLimit - kHeader;
+
+size_t round_up(size_t bytes) {
+  size_t rounded = (bytes + kBlockAlignment - 1) & ~(kBlockAlignment - 1);
+  return rounded < bytes ? bytes : rounded;  // too large for any allocator: let it say so
+}
+
+}  // namespace
+
+Storage* Storage::make(size_t bytes, Device device) {
+  if (bytes > kInlineLimit || !device.is_cpu()) [[unlikely]] return make_slow(bytes, device);
+  size_t block = kHeader + bytes;
+  auto* s = new (allocate_cpu(block)) Storage;
+  s->version.spare = static_cast<uint32_t>(block);
+  s->device_ = device;
+  s->data_ = reinterpret_cast<char*>(s) + kHeader;
+  s->bytes_ = bytes;
+  return s;
+}
+
+Storage* Storage::make_slow(size_t bytes, Device device) {
+  FACULA_CHECK(device.is_cpu() || device.is_meta(), kRuntime, "cannot allocate on device '",
+               device_text(device), "': this build has no allocator for it");
+  size_t block = round_up(bytes);
+  void* data = device.is_meta() ? nullptr : allocate_cpu(block);
+  void* header = data ? try_allocate_cpu(kHeader) : allocate_cpu(kHeader);
+  if (!header) {
+    deallocate_cpu(data, block);
+    fail(ErrorKind::kOutOfMemory, "out of memory: cannot allocate the header of a storage");
+  }
+  auto* s = new (header) Storage;
+  s->version.spare = kHeader;
+  s->device_ = device;
+  s->data_ = static_cast<char*>(data);
+  s->bytes_ = bytes;
+  if (data) {
+    s->flags_ = kSeparate;
+    s->block_ = block;
+  }
+  return s;
+}
+
+Storage* Storage::external(void* data, size_t bytes, Deleter deleter, void* context,
+                           bool read_only) {
+  auto* external = new External{deleter, context};
+  auto* s = new (allocate_cpu(kHeader)) Storage;
+  s->version.spare = kHeader;
+  s->flags_ = static_cast<uint8_t>(kExternal | (read_only ? kReadOnly : 0));
+  s->data_ = static_cast<char*>(data);
+  s->bytes_ = bytes;
+  s->external_ = external;
+  return s;
+}
+
+void Storage::destroy() {
+  if (flags_ & kExternal) {
+    if (external_->deleter) external_->deleter(external_->context);
+    delete external_;
+  } else if (flags_ & kSeparate) {
+    deallocate_cpu(data_, block_);
+  }
+  size_t header = version.spare;
+  this->~Storage();
+  deallocate_cpu(this, header);
+}
+
+void Storage::resize(size_t bytes) {
+  FACULA_CHECK(!is_external(), kRuntime, "Trying to resize storage that is not resizable");
+  if (device_.is_meta()) {
+    bytes_ = bytes;
+    return;
+  }
+  size_t room = flags_ & kSeparate ? block_ : version.spare - kHeader;
+  if (bytes > room) {
+    size_t block = round_up(bytes);
+    auto* data = static_cast<char*>(allocate_cpu(block));
+    std::memcpy(data, data_, bytes_);
+    if (flags_ & kSeparate) deallocate_cpu(data_, block_);
+    flags_ |= kSeparate;
+    data_ = data;
+    block_ = block;
+  }
+  bytes_ = bytes;
+}
+
+}  // namespace facula

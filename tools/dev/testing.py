@@ -1,0 +1,208 @@
+"""./dev test: the levels, their steps, and the count at the end.
+
+A level is a list of steps; a step returns what passed and failed. A step that ends with an error
+without having counted a failure counts as one. Reports lie in build/reports.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from building import compile_preset
+from shell import BUILD, PYTHON, ROOT, environment, run, say
+
+REPORTS = BUILD / "reports"
+EVERY_ISA = "-DFACULA_ISAS=avx2;avx512"
+PYTHON_TESTS = ["tests/python", "tests/ops", "tests/tools"]
+
+
+class Tally(NamedTuple):
+    """How many checks of a step passed and failed."""
+
+    passed: int
+    failed: int
+
+
+def counted(code: int, passed: int, failed: int) -> Tally:
+    """Returns a tally in which an error that no test accounts for is a failure."""
+    return Tally(passed, failed or int(code != 0))
+
+
+def read_junit(files: list[Path]) -> tuple[int, int]:
+    """Returns how many tests passed and failed according to JUnit files."""
+    passed = failed = 0
+    for file in files:
+        for suite in ElementTree.parse(file).getroot().iter("testsuite"):
+            bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+            skipped = int(suite.get("skipped") or 0) + int(suite.get("disabled") or 0)
+            failed += bad
+            passed += int(suite.get("tests", 0)) - bad - skipped
+    return passed, failed
+
+
+def read_last_line(command: list[str | Path], **extra: str) -> Tally:
+    """Runs a program that closes with 'N passed, M failed' and shows what it prints."""
+    result = subprocess.run([str(c) for c in command], cwd=ROOT, env=environment(**extra),
+                            stdout=subprocess.PIPE, text=True)
+    print(result.stdout, end="", flush=True)
+    found = re.findall(r"^(\d+) passed, (\d+) failed$", result.stdout, re.MULTILINE)
+    passed, failed = map(int, found[-1]) if found else (0, 0)
+    return counted(result.returncode, passed, failed)
+
+
+def cpp_tests(preset: str, only: str = "", **extra: str) -> Tally:
+    """Runs the C++ tests of a preset through CTest."""
+    reports = REPORTS / f"cpp-{preset}"
+    shutil.rmtree(reports, ignore_errors=True)
+    select = ["-R", only] if only else []
+    code = run("ctest", "--test-dir", BUILD / preset, "--output-on-failure", "--no-tests=error",
+               "--timeout", "900", *select, check=False, GTEST_OUTPUT=f"xml:{reports}/", **extra)
+    return counted(code, *read_junit(sorted(reports.glob("*.xml"))))
+
+
+def python_tests(*options: str, name: str = "python", **extra: str) -> Tally:
+    """Runs the Python tests with pytest on both cores."""
+    folders = [folder for folder in PYTHON_TESTS if (ROOT / folder).exists()]
+    if not folders:
+        return Tally(0, 0)
+    report = REPORTS / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    code = run(PYTHON, "-P", "-m", "pytest", *folders, f"--junitxml={report}", "-n", "2",
+               "--timeout=600", *options, check=False, **extra)
+    return counted(code, *read_junit([report] if report.exists() else []))
+
+
+def lints() -> Tally:
+    """Runs all lints."""
+    return read_last_line([PYTHON, ROOT / "tools" / "lint"])
+
+
+def build_times() -> Tally:
+    """Compares the compile times with the budget."""
+    return counted(run(PYTHON, ROOT / "tools" / "ledger", check=False), 1, 0)
+
+
+def conformance() -> Tally:
+    """Runs the recorded cases."""
+    if not (ROOT / "facula" / "__init__.py").exists():
+        return Tally(0, 0)
+    return read_last_line([PYTHON, ROOT / "tests" / "conformance" / "check.py"])
+
+
+def python_examples() -> Tally:
+    """Runs every example with --quick: few steps, the same code."""
+    passed = failed = 0
+    for example in sorted((ROOT / "examples").glob("*.py")):
+        say(f"examples/{example.name}")
+        code = run(PYTHON, "-P", example, "--quick", check=False, FACULA_EXAMPLE_OUT=str(REPORTS))
+        passed, failed = passed + (code == 0), failed + (code != 0)
+    return Tally(passed, failed)
+
+
+def cpp_examples() -> Tally:
+    """Installs the C++ library, builds examples/cpp against it with find_package, runs them."""
+    prefix, folder = BUILD / "prefix", BUILD / "examples"
+    source = ROOT / "examples" / "cpp"
+    if not source.exists():
+        return Tally(0, 0)
+    shutil.rmtree(prefix, ignore_errors=True)
+    for command in (
+        ["cmake", "--install", BUILD / "dev", "--component", "cpp", "--prefix", prefix],
+        ["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+         f"-DCMAKE_PREFIX_PATH={prefix}", "--log-level=WARNING"],
+        ["cmake", "--build", folder],
+    ):
+        if run(*command, check=False) != 0:
+            return Tally(0, 1)
+    code = run("ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error",
+               "--output-junit", REPORTS / "examples.xml", check=False)
+    return counted(code, *read_junit([REPORTS / "examples.xml"]))
+
+
+def sanitized_cpp() -> Tally:
+    """Runs the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer."""
+    compile_preset("asan")
+    return cpp_tests("asan", ASAN_OPTIONS="detect_leaks=1:strict_string_checks=1",
+                     UBSAN_OPTIONS="print_stacktrace=1")
+
+
+def sanitized_python() -> Tally:
+    """Runs the Python tests under the same; the interpreter itself is not instrumented."""
+    prefix = BUILD / "asan" / "prefix"
+    shutil.rmtree(prefix, ignore_errors=True)
+    run("cmake", "--install", BUILD / "asan", "--component", "python", "--prefix", prefix)
+    libraries = [
+        subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
+        for name in ("libasan.so", "libubsan.so", "libstdc++.so")
+    ]
+    return python_tests(name="python-asan", LD_PRELOAD=" ".join(libraries), PYTHONPATH=str(prefix),
+                        PYTHONMALLOC="malloc", ASAN_OPTIONS="detect_leaks=0",
+                        UBSAN_OPTIONS="print_stacktrace=1")
+
+
+def threads_sanitized() -> Tally:
+    """Runs the C++ tests under ThreadSanitizer."""
+    compile_preset("tsan")
+    return cpp_tests("tsan", TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1")
+
+
+def package() -> Tally:
+    """Installs the package into a new virtual environment and uses it from another folder."""
+    return read_last_line([PYTHON, ROOT / "tests" / "package" / "check.py"])
+
+
+Step = tuple[str, Callable[[], Tally]]
+
+TINY: list[Step] = [
+    ("C++ tests", lambda: cpp_tests("dev", "^(base|core)$")),
+    ("Python tests", lambda: python_tests("-m", "tiny", "-n", "0")),
+]
+FAST: list[Step] = [
+    ("lints", lints),
+    ("compile times", build_times),
+    ("C++ tests", lambda: cpp_tests("dev")),
+    ("Python tests", lambda: python_tests("-m", "not full")),
+    ("conformance", conformance),
+]
+EXAMPLES: list[Step] = [("Python examples", python_examples), ("C++ examples", cpp_examples)]
+FULL: list[Step] = [
+    ("long Python tests", lambda: python_tests("-m", "full", name="python-full")),
+    ("C++ tests with ASan and UBSan", sanitized_cpp),
+    ("Python tests with ASan and UBSan", sanitized_python),
+    ("C++ tests with TSan", threads_sanitized),
+    ("package", package),
+]
+LEVELS: dict[str | None, list[Step]] = {
+    "tiny": TINY,
+    "fast": FAST,
+    None: FAST + EXAMPLES,
+    "full": FAST + EXAMPLES + FULL,
+}
+
+
+def run_level(level: str | None) -> int:
+    """Builds, runs the steps of a level, prints the count; returns the exit status."""
+    started = time.monotonic()
+    compile_preset("dev", *([] if level == "tiny" else [EVERY_ISA]))
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name, step in LEVELS[level]:
+        say(name)
+        began = time.monotonic()
+        tally = step()
+        rows.append((name, tally, time.monotonic() - began))
+    print()
+    for name, tally, seconds in rows:
+        print(f"{name:36} {tally.passed:6} passed {tally.failed:4} failed {seconds:8.1f} s")
+    passed = sum(tally.passed for _, tally, _ in rows)
+    failed = sum(tally.failed for _, tally, _ in rows)
+    print(f"in {time.monotonic() - started:.0f} s")
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return 1 if failed or not passed else 0
