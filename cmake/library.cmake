@@ -22,9 +22,14 @@ endfunction()
 
 # The pool must outlive everything that runs on it, hence nodelete.
 file(GLOB pool_sources CONFIGURE_DEPENDS "${source_root}/base/pool/*.cpp")
+list(FILTER pool_sources EXCLUDE REGEX "/processor\\.cpp$")
 facula_layer(facula_pool ${pool_sources})
+add_library(facula_processor OBJECT "${source_root}/base/pool/processor.cpp")
+target_link_libraries(facula_processor PRIVATE facula_flags)
+target_compile_options(facula_processor PRIVATE -O1 -march=x86-64)
 add_library(facula_omp SHARED)
-target_link_libraries(facula_omp PRIVATE facula_pool facula_flags Threads::Threads)
+target_link_libraries(facula_omp PRIVATE facula_pool facula_processor facula_flags
+                      Threads::Threads)
 facula_shared(facula_omp)
 set(openmp_map "${source_root}/base/pool/openmp.map")
 target_link_options(facula_omp PRIVATE -Wl,-z,nodelete "-Wl,--version-script=${openmp_map}")
