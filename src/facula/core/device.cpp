@@ -12,7 +12,7 @@ struct Name {
   std::string_view text;
   DeviceType type;
 };
-constexpr Name kNames[] = {
+constexpr Name kDeviceNames[] = {
     {"cpu", DeviceType::kCpu}, {"meta", DeviceType::kMeta}, {"cuda", DeviceType::kCuda}};
 
 }  // namespace
@@ -20,7 +20,7 @@ constexpr Name kNames[] = {
 Device parse_device(std::string_view text) {
   size_t colon = text.find(':');
   std::string_view kind = text.substr(0, colon);
-  for (const Name& name : kNames) {
+  for (const Name& name : kDeviceNames) {
     if (kind != name.text) continue;
     Device device{name.type, -1};
     if (colon == std::string_view::npos) return device;
@@ -39,7 +39,7 @@ Device parse_device(std::string_view text) {
 }
 
 std::string device_text(Device d) {
-  std::string text(kNames[static_cast<int>(d.type)].text);
+  std::string text(kDeviceNames[static_cast<int>(d.type)].text);
   if (d.index >= 0) text += cat(":", static_cast<int>(d.index));
   return text;
 }
