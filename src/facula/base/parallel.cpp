@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <exception>
+#include <new>
 
 #include "facula/base/pool/pool.h"
 
@@ -71,10 +73,11 @@ void run(int64_t begin, int64_t end, Chunks chunks, Body body, void* context) {
     for (int64_t chunk = 0; chunk < chunks.count; ++chunk) loop.run_chunk(chunk);
     return;
   }
-  Stretch stretches[pool::kMaxThreads];
+  // Only as many are constructed as are used: clearing all of them would cost more than a region.
+  alignas(Stretch) std::byte storage[pool::kMaxThreads * sizeof(Stretch)];
+  Stretch* stretches = reinterpret_cast<Stretch*>(storage);
   for (int i = 0; i < threads; ++i) {
-    stretches[i].next.store(chunks.count * i / threads, std::memory_order_relaxed);
-    stretches[i].end = chunks.count * (i + 1) / threads;
+    new (&stretches[i]) Stretch{chunks.count * i / threads, chunks.count * (i + 1) / threads};
   }
   loop.threads = threads;
   loop.stretches = stretches;
