@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 # Taken over as recorded, not written here.
-RECORDED = ("tests/conformance/", "tests/golden/")
+RECORDED = ("tests/conformance/", "tests/golden/", "bench/recorded/")
 
 CPP = (".h", ".cpp", ".cu", ".cuh")
 

@@ -19,7 +19,7 @@ TABLE_LIMIT = 1500
 FUNCTION_LIMIT = 60
 MACRO_LIMIT = 15
 
-TABLES = ("ops/", "tests/conformance/", "tests/golden/")
+TABLES = ("ops/", "tests/conformance/", "tests/golden/", "bench/recorded/")
 NO_FUNCTION = re.compile(
     r"^\s*(namespace|class|struct|enum|union|extern|if|for|while|switch|do|else|return|try|catch|"
     r"case|default|#|//|\}|template\b.*(class|struct)\s)"

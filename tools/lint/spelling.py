@@ -24,7 +24,7 @@ NAMES = [
     (re.compile(r"\b\w+_(impl|stub|internal)\b"), "one name for one thing"),
     (re.compile(r"^\s*(import|from)\s+torch\b"), "PyTorch is no dependency"),
 ]
-# The benchmarks run beside PyTorch where it is installed; the golden files are compared, not read.
+# The benchmarks run beside PyTorch where it is installed.
 PEERS = ("bench/",)
 
 
