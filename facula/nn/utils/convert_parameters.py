@@ -1,0 +1,27 @@
+"""Parameters as one vector, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import facula
+
+__all__ = ["parameters_to_vector", "vector_to_parameters"]
+
+Tensor = facula.Tensor
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """Join the parameters, flattened, into one vector."""
+    return facula.cat([p.view(-1) for p in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Give each parameter its part of `vec` as data."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected facula.Tensor, but got: {type(vec).__name__}")
+    at = 0
+    for p in parameters:
+        n = p.numel()
+        p.data = vec[at : at + n].view_as(p).data
+        at += n
