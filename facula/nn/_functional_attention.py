@@ -1,6 +1,4 @@
-"""multi_head_attention_forward: projections, masks and heads around
-scaled_dot_product_attention.
-"""
+"""multi_head_attention_forward: projections, masks and heads around attention."""
 
 from __future__ import annotations
 
@@ -172,6 +170,62 @@ def _check_attn_mask(mask: Tensor, bsz: int, heads: int, target: int, source: in
     return mask.unsqueeze(0) if mask.dim() == 2 else mask
 
 
+def _split_heads(
+    qkv: tuple[Tensor, Tensor, Tensor], extras: tuple, masks: tuple, bsz: int, num_heads: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """Bring the projections to (batch * heads, length, head_dim), extra keys and values added.
+
+    The last result is the sum of both masks, None without masks.
+    """
+    q, k, v = qkv
+    bias_k, bias_v, static_k, static_v, add_zero_attn = extras
+    attn_mask, padding = masks
+    if bias_k is not None and bias_v is not None:
+        if static_k is not None or static_v is not None:
+            raise AssertionError("bias cannot be added to static key.")
+        k = facula.cat([k, bias_k.repeat(1, bsz, 1)])
+        v = facula.cat([v, bias_v.repeat(1, bsz, 1)])
+        attn_mask, padding = _extend_mask(attn_mask), _extend_mask(padding)
+    rows = bsz * num_heads
+    q = _heads(q, bsz, num_heads)
+    head_dim = q.size(2)
+    if static_k is None:
+        k = _heads(k, bsz, num_heads)
+    else:
+        k = _static(static_k, "static_k", rows, head_dim)
+    if static_v is None:
+        v = _heads(v, bsz, num_heads)
+    else:
+        v = _static(static_v, "static_v", rows, head_dim)
+    if add_zero_attn:
+        zero = facula.zeros((rows, 1, head_dim), dtype=k.dtype, device=k.device)
+        k, v = facula.cat([k, zero], dim=1), facula.cat([v, zero], dim=1)
+        attn_mask, padding = _extend_mask(attn_mask), _extend_mask(padding)
+    source = k.size(1)
+    if padding is not None and tuple(padding.shape) != (bsz, source):
+        axis = 0 if padding.shape[0] != bsz else 1
+        raise AssertionError(
+            f"Expected key_padded_mask.shape[{axis}] to be {(bsz, source)[axis]}, but got "
+            f"{padding.shape[axis]}"
+        )
+    return q, k, v, _merge_masks(attn_mask, padding, bsz, num_heads, source)
+
+
+def _weigh(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float, average: bool, sizes: tuple
+) -> tuple[Tensor, Tensor]:
+    """Attend with the weights at hand: (target * batch, embed), and the weights."""
+    bsz, heads, target, source = sizes
+    scores = facula.bmm(q * (1.0 / q.size(2)) ** 0.5, k.transpose(-2, -1))
+    if mask is not None:
+        scores = scores + mask
+    weights = _nn.softmax(scores, -1)
+    used = _nn.dropout(weights, p, True) if p > 0.0 else weights
+    out = facula.bmm(used, v).transpose(0, 1).contiguous().view(target * bsz, -1)
+    weights = weights.view(bsz, heads, target, source)
+    return out, weights.mean(dim=1) if average else weights
+
+
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,
@@ -210,7 +264,7 @@ def multi_head_attention_forward(
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         if key_padding_mask is not None:
             key_padding_mask = key_padding_mask.unsqueeze(0)
-    target, bsz, embed_dim = query.shape
+    target, bsz, _ = query.shape
     key_padding_mask = _canonical_mask(key_padding_mask, "key_padding_mask", query, attn_mask)
     if is_causal and attn_mask is None:
         raise RuntimeError(
@@ -234,56 +288,15 @@ def multi_head_attention_forward(
         q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
     if attn_mask is not None:
         attn_mask = _check_attn_mask(attn_mask, bsz, num_heads, target, key.shape[0])
-    if bias_k is not None and bias_v is not None:
-        if static_k is not None or static_v is not None:
-            raise AssertionError("bias cannot be added to static key.")
-        k = facula.cat([k, bias_k.repeat(1, bsz, 1)])
-        v = facula.cat([v, bias_v.repeat(1, bsz, 1)])
-        attn_mask, key_padding_mask = _extend_mask(attn_mask), _extend_mask(key_padding_mask)
-    q = _heads(q, bsz, num_heads)
-    head_dim = q.size(2)
-    k = (
-        _heads(k, bsz, num_heads)
-        if static_k is None
-        else _static(static_k, "static_k", bsz * num_heads, head_dim)
-    )
-    v = (
-        _heads(v, bsz, num_heads)
-        if static_v is None
-        else _static(static_v, "static_v", bsz * num_heads, head_dim)
-    )
-    if add_zero_attn:
-        zero = facula.zeros((bsz * num_heads, 1, head_dim), dtype=k.dtype, device=k.device)
-        k, v = facula.cat([k, zero], dim=1), facula.cat([v, zero], dim=1)
-        attn_mask, key_padding_mask = _extend_mask(attn_mask), _extend_mask(key_padding_mask)
-    source = k.size(1)
-    if key_padding_mask is not None and tuple(key_padding_mask.shape) != (bsz, source):
-        axis = 0 if key_padding_mask.shape[0] != bsz else 1
-        raise AssertionError(
-            f"Expected key_padded_mask.shape[{axis}] to be {(bsz, source)[axis]}, but got "
-            f"{key_padding_mask.shape[axis]}"
-        )
-    mask = _merge_masks(attn_mask, key_padding_mask, bsz, num_heads, source)
-    weights = None
+    extras = (bias_k, bias_v, static_k, static_v, add_zero_attn)
+    masks = (attn_mask, key_padding_mask)
+    q, k, v, mask = _split_heads((q, k, v), extras, masks, bsz, num_heads)
+    sizes = (bsz, num_heads, target, k.size(1))
+    p = dropout_p if training else 0.0
     if need_weights:
-        scores = facula.bmm(q * (1.0 / head_dim) ** 0.5, k.transpose(-2, -1))
-        if mask is not None:
-            scores = scores + mask
-        weights = _nn.softmax(scores, -1)
-        used = _nn.dropout(weights, dropout_p, True) if training and dropout_p > 0.0 else weights
-        out = facula.bmm(used, v).transpose(0, 1).contiguous().view(target * bsz, embed_dim)
-        weights = weights.view(bsz, num_heads, target, source)
-        weights = weights.mean(dim=1) if average_attn_weights else weights
+        out, weights = _weigh(q, k, v, mask, p, average_attn_weights, sizes)
     else:
-        out = _attend(
-            q,
-            k,
-            v,
-            mask,
-            dropout_p if training else 0.0,
-            is_causal,
-            (bsz, num_heads, target, source),
-        )
+        out, weights = _attend(q, k, v, mask, p, is_causal, sizes), None
     out = _nn.linear(out, out_proj_weight, out_proj_bias).view(target, bsz, -1)
     if not batched:
         out = out.squeeze(1)

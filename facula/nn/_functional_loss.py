@@ -325,9 +325,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The multi-class multi-label hinge loss; a row of `target` lists classes up to the
-    first -1.
-    """
+    """The multi-class multi-label hinge loss; a row of `target` ends at its first -1."""
     if size_average is not None or reduce is not None:
         reduction = legacy_get_string(size_average, reduce)
     return _nn.multilabel_margin_loss(input, target, reduction)

@@ -236,9 +236,7 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Sample (N, C, H, W) (or 5-D) at the positions of `grid` (N, Ho, Wo, 2), which are in
-    [-1, 1].
-    """
+    """Sample (N, C, H, W) (or 5-D) at the positions of `grid` (N, Ho, Wo, 2) in [-1, 1]."""
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', "
@@ -254,9 +252,7 @@ def grid_sample(
 
 
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
-    """Give the grid for `grid_sample` that applies the affine maps `theta` (N, 2, 3) or (N,
-    3, 4).
-    """
+    """The grid for `grid_sample` that applies the affine maps `theta` (N, 2, 3) or (N, 3, 4)."""
     align_corners = _align_default(align_corners)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")

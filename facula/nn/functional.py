@@ -1,8 +1,8 @@
 """nn.functional: every function of the layers in nn, with PyTorch's arguments.
 
 Most come as they are from the operator table (`facula._C._nn`); the private modules beside this one
-add old arguments, in-place
-forms and choices among operators; embeddings stand here, attention in `_functional_attention.py`.
+add old arguments, in-place forms and choices among operators; embeddings stand here, attention in
+`_functional_attention.py`.
 """
 
 from __future__ import annotations

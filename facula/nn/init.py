@@ -218,9 +218,7 @@ def kaiming_normal_(
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
-    """Fill with a (semi-)orthogonal matrix, the trailing dimensions flattened (Saxe et al.,
-    2013).
-    """
+    """Fill with a (semi-)orthogonal matrix, the trailing dimensions flattened (Saxe, 2013)."""
     if tensor.ndimension() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:

@@ -1,6 +1,5 @@
 """Parameter and Buffer: tensors that a Module registers when they are assigned to it; and their
-uninitialised forms,
-whose shape a lazy module decides at its first call.
+uninitialised forms, whose shape a lazy module decides at its first call.
 """
 
 from __future__ import annotations

@@ -105,9 +105,8 @@ class BackwardHook:
     """Run a module's full backward (pre-)hooks in one call of the module.
 
     `setup_output_hook` wraps what `forward` gave: when its gradient arrives, the pre-hooks run and
-    may replace it.
-    `setup_input_hook` wraps what went in: when the gradient of the inputs is known, the hooks run
-    and may replace that.
+    may replace it. `setup_input_hook` wraps what went in: when the gradient of the inputs is known,
+    the hooks run and may replace that.
     """
 
     def __init__(

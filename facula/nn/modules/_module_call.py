@@ -1,9 +1,8 @@
-"""The hooks of Module and the call with hooks: what runs before and after `forward`, and around
-its backward pass.
+"""The hooks of Module and the call with hooks: what runs before and after `forward`, and around its
+backward pass.
 
 The C base class calls `forward` directly while no hook exists; `_call_with_hooks` is its slow path.
-Hook dictionaries come into
-being at their first use and live in the instance's `__dict__`.
+Hook dictionaries come into being at their first use and live in the instance's `__dict__`.
 """
 
 from __future__ import annotations
@@ -369,5 +368,3 @@ class CallMixin:
         if plain:
             self._attach_plain_backward_hooks(result, plain)
         return result
-
-    _call_impl = _call_with_hooks

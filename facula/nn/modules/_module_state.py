@@ -84,9 +84,7 @@ class StateMixin:
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(module, incompatible_keys)` after loading; it may change the lists in
-        place.
-        """
+        """Call `hook(module, incompatible_keys)` after loading; it may edit the lists."""
         handle = RemovableHandle(self._load_state_dict_post_hooks)
         self._load_state_dict_post_hooks[handle.id] = hook
         return handle
@@ -152,9 +150,7 @@ class StateMixin:
     def _copy_entry(
         self, key: str, name: str, value: Any, target: Any, assign: bool, error_msgs: list
     ) -> None:
-        """Copy one entry into `target`, or put it in its place; what goes wrong becomes a
-        message.
-        """
+        """Copy one entry into `target`, or put it in its place; a failure becomes a message."""
         if not isinstance(value, facula.Tensor):
             error_msgs.append(
                 f'While copying the parameter named "{key}", expected facula.Tensor or '
@@ -285,8 +281,8 @@ class StateMixin:
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> _IncompatibleKeys:
-        """Copy parameters and buffers from `state_dict` (or put them in place with `assign`),
-        here and below.
+        """Copy parameters and buffers from `state_dict` (or put them in place with `assign`), here
+        and below.
 
         With `strict` the keys must match exactly. RuntimeError lists every key and every shape that
         does not fit.

@@ -403,8 +403,7 @@ class MultiheadAttention(Module):
     """Attention of `num_heads` heads (Vaswani et al., 2017).
 
     Takes query (L, N, E), key (S, N, kdim) and value (S, N, vdim), batch first with `batch_first`,
-    or without N; gives the output
-    (L, N, E) and the weights (N, L, S).
+    or without N; gives the output (L, N, E) and the weights (N, L, S).
     """
 
     bias_k: Parameter | None

@@ -1,6 +1,4 @@
-"""Convolutions and transposed convolutions in one, two and three dimensions, and their lazy
-forms.
-"""
+"""Convolutions and transposed convolutions in one to three dimensions, and their lazy forms."""
 
 from __future__ import annotations
 
@@ -252,9 +250,7 @@ class Conv3d(_ConvNd):
 
 
 class _ConvTransposeNd(_ConvNd):
-    """What transposed convolutions share: the choice of `output_padding` from a wanted
-    output size.
-    """
+    """Transposed convolutions share the choice of `output_padding` from a wanted output size."""
 
     _ntuple: Any
     _spatial: int
@@ -342,9 +338,7 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """The transpose of Conv2d as a layer; weight is (in_channels, out_channels / groups,
-    KH, KW).
-    """
+    """The transpose of Conv2d : weight is (in_channels, out_channels / groups, KH, KW)."""
 
     _ntuple = staticmethod(_pair)
     _spatial = 2

@@ -112,9 +112,7 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Normalise each channel of each instance of (N, C, H, W) or (C, H, W) (Ulyanov et al.,
-    2016).
-    """
+    """Normalise each channel of each instance of (N, C, H, W) or (C, H, W) (Ulyanov, 2016)."""
 
     def _get_no_batch_dim(self) -> int:
         return 3

@@ -73,9 +73,7 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """The linear map inside MultiheadAttention, a class of its own so that quantisers can
-    tell it.
-    """
+    """The linear map inside MultiheadAttention, a class that quantisers can tell."""
 
 
 class Bilinear(Module):

@@ -2,9 +2,8 @@
 traversal, printing.
 
 Its other halves are in `_module_call.py` (hooks and calls), `_module_state.py` (state dicts) and
-`_module_convert.py` (`to`,
-`float`, ...). The C base class calls `forward`, finds attributes and keeps `_parameters`,
-`_buffers` and `_modules`.
+`_module_convert.py` (`to`, `float`, ...). The C base class calls `forward`, finds attributes and
+keeps `_parameters`, `_buffers` and `_modules`.
 """
 
 from __future__ import annotations
@@ -60,15 +59,14 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
     """Base class of all neural network modules.
 
     A subclass makes its parameters and submodules in `__init__` (after `super().__init__()`) and
-    computes in `forward`;
-    parameters, buffers and modules that are assigned as attributes are registered under that name.
+    computes in `forward`; parameters, buffers and modules that are assigned as attributes are
+    registered under that name.
     """
 
     dump_patches: bool = False
     _version: int = 1
     training: bool
     call_super_init: bool = False
-    _compiled_call_impl: Callable | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if self.call_super_init:
@@ -439,7 +437,6 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
 
     def __getstate__(self) -> dict:
         state = self.__dict__.copy()
-        state.pop("_compiled_call_impl", None)
         return state
 
     def __setstate__(self, state: dict) -> None:

@@ -30,8 +30,7 @@ class RNNBase(Module):
     RNN_RELU.
 
     Weights of layer k: `weight_ih_l{k}`, `weight_hh_l{k}`, `bias_ih_l{k}`, `bias_hh_l{k}`, with
-    projections `weight_hr_l{k}`; those
-    of the backward direction end in `_reverse`.
+    projections `weight_hr_l{k}`; those of the backward direction end in `_reverse`.
     """
 
     mode: str

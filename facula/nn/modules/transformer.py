@@ -1,6 +1,4 @@
-"""The Transformer (Vaswani et al., 2017): encoder and decoder layers, their stacks, and the
-whole.
-"""
+"""The Transformer (Vaswani et al., 2017): layers, their stacks, and the whole."""
 
 from __future__ import annotations
 
@@ -341,9 +339,7 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Self-attention, attention to the memory and two linear maps, each with a norm and a
-    shortcut.
-    """
+    """Self-attention, attention to the memory and two linear maps, with norms and shortcuts."""
 
     def __init__(
         self,

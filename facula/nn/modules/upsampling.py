@@ -14,9 +14,7 @@ Tensor = facula.Tensor
 
 
 class Upsample(Module):
-    """Resize the spatial dimensions to `size` or by `scale_factor`; see
-    `functional.interpolate`.
-    """
+    """Resize images to `size` or by `scale_factor`; see `functional.interpolate`."""
 
     def __init__(
         self,

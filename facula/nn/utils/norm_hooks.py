@@ -1,6 +1,5 @@
 """weight_norm and spectral_norm by forward pre-hooks: the older form, whose parameters are
-`weight_g`,
-`weight_v` and `weight_orig`. The newer form is in `parametrizations`.
+`weight_g`, `weight_v` and `weight_orig`. The newer form is in `parametrizations`.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class WeightNorm:
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
-    """Split a weight into length `weight_g` and direction `weight_v` (Salimans and Kingma, 2016)."""
+    """Split a weight into length `weight_g` and direction `weight_v` (Salimans, Kingma, 2016)."""
     warnings.warn(
         "`nn.utils.weight_norm` is deprecated in favor of `nn.utils.parametrizations.weight_norm`.",
         FutureWarning,

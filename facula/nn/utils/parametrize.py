@@ -223,8 +223,7 @@ def register_parametrization(
     """Make `module.tensor_name` the value of `parametrization`, applied to what was there.
 
     With a method `right_inverse` the parametrisation says how the tensor can be assigned to.
-    Several
-    parametrisations of one tensor are applied in the order in which they came.
+    Several parametrisations of one tensor are applied in the order in which they came.
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):

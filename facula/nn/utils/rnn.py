@@ -33,8 +33,8 @@ class PackedSequence(_Fields):
     """Sequences packed without padding: all first steps, then all second steps, ...
 
     `data` is (total, *); `batch_sizes` (int64, on the CPU) says how many sequences are still
-    running at each step; the two
-    permutations lead to sorted order and back, None if the sequences were sorted.
+    running at each step; the two permutations lead to sorted order and back, None if the sequences
+    were sorted.
     """
 
     def __new__(
