@@ -70,6 +70,10 @@ if(FACULA_SANITIZE)
   target_link_options(facula_flags INTERFACE -fsanitize=${sanitize})
 endif()
 
+if("avx512" IN_LIST FACULA_KERNEL_ISAS)
+  target_compile_definitions(facula_flags INTERFACE FACULA_HAS_AVX512=1)
+endif()
+
 # What kernels may assume. Contraction is off so that the vector body and the scalar tail of a loop
 # give the same bits whatever the length and alignment: with contraction GCC fuses a*b+c in one and
 # not the other. Kernels that want a fused multiply-add write one. errno and traps are not observed.

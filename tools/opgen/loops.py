@@ -7,7 +7,7 @@ from opgen.expressions import ScalarPrinter, names_in, parse
 from opgen.rows import Row
 
 DTYPES = ["bool", "uint8_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint16_t", "uint32_t", "uint64_t",
-          None, None, "float", "double", "std::complex<float>", "std::complex<double>"]
+          None, None, "float", "double", "Complex64", "Complex128"]
 CLASSES = {
     "all": set(range(15)), "number": set(range(1, 15)), "real": set(range(0, 13)),
     "real_number": set(range(1, 13)), "integer": set(range(1, 9)), "bitwise": set(range(0, 9)),

@@ -1,31 +1,14 @@
 // loop: the inner loops of generated pointwise kernels over one dimension, with the cases that the
 // compiler can vectorise: all operands dense, or dense with one operand fixed.
 #pragma once
-#include <complex>
 #include <type_traits>
 #include <utility>
 
+#include "facula/kernels/cpu/dispatch.h"
 #include "facula/kernels/cpu/math.h"
 #include "facula/kernels/pointwise.h"
 
 namespace facula::kernels::FACULA_ISA {
-
-// scalar_as converts an argument to the type in which the loop computes.
-template <class T>
-[[gnu::always_inline]] inline T scalar_as(const Scalar& s) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return s.kind == kFloat64 || s.kind == kComplex128 ? s.re != 0 || s.im != 0 : s.i != 0;
-  } else if constexpr (std::is_same_v<T, std::complex<float>> ||
-                       std::is_same_v<T, std::complex<double>>) {
-    using R = typename T::value_type;
-    return T(static_cast<R>(s.re), static_cast<R>(s.im));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(s.re);
-  } else {
-    return static_cast<T>(s.kind == kFloat64 || s.kind == kComplex128 ? static_cast<int64_t>(s.re)
-                                                                      : s.i);
-  }
-}
 
 template <class O, class... I, class F, size_t... K>
 [[gnu::always_inline]] inline void loop_with(char* const* p, const int64_t* s, int64_t n, F f,
@@ -73,7 +56,7 @@ struct RealOf {
   using type = T;
 };
 template <class R>
-struct RealOf<std::complex<R>> {
+struct RealOf<Complex<R>> {
   using type = R;
 };
 template <class T>

@@ -1,0 +1,22 @@
+// The families of kernels: a struct of function pointers each, and the pointer through which the
+// operator layer calls it. select.cpp points them at the copies for this processor.
+#pragma once
+#include "facula/base/export.h"
+
+// Calls X(struct name, variable) for each family written by hand.
+#define FACULA_KERNEL_FAMILIES(X) \
+  X(CopyKernels, copy)            \
+  X(ReduceKernels, reduce)
+
+namespace facula::kernels {
+
+#define FACULA_DECLARE(Struct, name) \
+  struct Struct;                     \
+  extern FACULA_API const Struct* name;
+FACULA_KERNEL_FAMILIES(FACULA_DECLARE)
+#undef FACULA_DECLARE
+
+// isa_level says which copies are in use: 2 for AVX2, 3 for AVX-512.
+FACULA_API int isa_level();
+
+}  // namespace facula::kernels
