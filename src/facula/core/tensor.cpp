@@ -220,12 +220,12 @@ Tensor new_empty(IntList sizes, DType dtype, Device device) {
   int64_t n = checked_numel(sizes);
   StorageShare share(Storage::make(bytes_of(n, dtype), device));
   TensorImpl* p = make_impl(share, dtype, sizes.ssize());
-  int64_t stride = 1;
+  uint64_t stride = 1;  // wraps where an empty tensor has other dimensions that are huge
   for (int i = p->ndim - 1; i >= 0; --i) {
     int64_t size = sizes[i];
     p->sizes[i] = size;
-    p->strides[i] = stride;
-    stride *= size > 1 ? size : 1;
+    p->strides[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(size > 1 ? size : 1);
   }
   p->numel = n;
   p->flags = static_cast<uint16_t>(kContiguousFlag | inference_flag());
