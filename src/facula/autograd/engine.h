@@ -6,7 +6,8 @@
 
 namespace facula {
 
-// GradientOps is what autograd asks of the operator layer, which fills it at load time.
+// GradientOps is what autograd asks of the operator layer, which fills it at load time. All of them
+// record when gradients are recorded.
 struct GradientOps {
   Tensor (*add)(const Tensor& a, const Tensor& b);
   void (*add_inplace)(const Tensor& a, const Tensor& b);
@@ -18,6 +19,9 @@ struct GradientOps {
   Tensor (*real)(const Tensor& t);
   Tensor (*as_strided)(const Tensor& t, IntList sizes, IntList strides, int64_t offset);
   void (*copy_inplace)(const Tensor& dst, const Tensor& src);
+  Tensor (*view_as_real)(const Tensor& t);     // complex [...] as real [..., 2]
+  Tensor (*view_as_complex)(const Tensor& t);  // the inverse
+  bool (*has_nan)(const Tensor& t);
 };
 extern FACULA_API GradientOps gradient_ops;
 
@@ -51,6 +55,7 @@ FACULA_API void queue_callback(void (*f)(void*), void* context);
 
 // Anomaly mode checks every gradient for NaN and names the forward call that made it.
 FACULA_API bool anomaly_mode();
+FACULA_API bool anomaly_checks_nan();
 FACULA_API void set_anomaly_mode(bool on, bool check_nan);
 
 }  // namespace facula

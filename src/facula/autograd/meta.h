@@ -7,15 +7,16 @@
 
 namespace facula {
 
+class AccumulateGrad;
+class RetainGrad;
+
 // AutogradMeta is made for tensors that have a gradient, hooks or a retained gradient.
 struct AutogradMeta final : TensorMeta {
-  Tensor grad;
-  Node* accumulator = nullptr;  // AccumulateGrad of a leaf, not owned; it clears this when it dies
-  bool retains_grad = false;
-  std::unique_ptr<NodeHooks> leaf_hooks;  // of leaves; hooks of others hang on their node
-  std::vector<std::pair<uint64_t, std::shared_ptr<Hook>>> post_accumulate;
-  std::unique_ptr<VersionCounter> own_version;
+  Tensor grad;  // under the lock of the accumulator while a backward pass may run
+  std::atomic<AccumulateGrad*> accumulator{nullptr};  // of a leaf, once its gradient was wanted
+  std::shared_ptr<RetainGrad> retained;               // the hook of retain_grad
   std::string name;
+  bool retains_grad() const { return retained != nullptr; }
   ~AutogradMeta() override;
 };
 
@@ -23,16 +24,17 @@ struct AutogradMeta final : TensorMeta {
 FACULA_API AutogradMeta& meta_of(TensorImpl* t);
 inline AutogradMeta* find_meta(const TensorImpl* t) { return static_cast<AutogradMeta*>(t->meta); }
 
-// refresh_view rebuilds the history of a view whose base was written to.
+// refresh_view rebuilds the history of a view whose base was written to; raises for views that
+// refuse that (of several outputs, made under no_grad or by a custom Function).
 FACULA_API void refresh_view(TensorImpl* t);
 inline bool stale_view(const TensorImpl* t) {
   return t->base && t->view_version != t->version->value.load(std::memory_order_relaxed);
 }
 
-// requires_grad says whether gradients flow to t: a leaf that asked, or a recorded result.
-inline bool requires_grad(TensorImpl* t) {
-  if (stale_view(t)) [[unlikely]] refresh_view(t);
-  return t->flags & kRequiresGrad;
+// requires_grad says whether gradients flow to t: a leaf that asked, a recorded result, or a view
+// of either.
+inline bool requires_grad(const TensorImpl* t) {
+  return (t->flags | (t->base ? t->base->flags : 0)) & kRequiresGrad;
 }
 inline bool requires_grad(const Tensor& t) { return t.defined() && requires_grad(t.impl()); }
 inline bool requires_grad(const TensorOrScalar& v) { return v.tensor && requires_grad(v.tensor); }
@@ -63,6 +65,7 @@ FACULA_API Edge gradient_edge(TensorImpl* t);
 // grad and set_grad read and write the accumulated gradient of a leaf (or a retaining tensor).
 FACULA_API Tensor grad(const Tensor& t);
 FACULA_API void set_grad(const Tensor& t, Tensor g);
+// retain_grad keeps the gradient of a recorded result in grad(t) too.
 FACULA_API void retain_grad(const Tensor& t);
 
 // detach gives a tensor over the same data without history; it shares the version counter.
@@ -71,14 +74,18 @@ FACULA_API Tensor detach(const Tensor& t);
 FACULA_API void detach_(const Tensor& t);
 
 // check_inplace raises where an in-place write to t is not allowed: a leaf that requires grad, a
-// view of one, an expanded tensor, an inference tensor, a read-only buffer.
-FACULA_API void check_inplace(const Tensor& t, const char* op);
-// set_history_inplace makes `node` the history of t after an in-place write; for views it rebases
-// the base's history so that all views of it see the write.
+// view of one, an expanded tensor, an inference tensor, a read-only buffer. `recorded` says that the
+// call will be recorded because of its other inputs.
+FACULA_API void check_inplace(const Tensor& t, const char* op, bool recorded = false);
+// set_history_inplace makes `node`, whose first edge is that of the old t, the history of t after an
+// in-place write; for views it rebases the base's history so that all views of it see the write.
 FACULA_API void set_history_inplace(const Tensor& t, Ref<Node> node);
 
-// add_hook registers a gradient hook of a tensor; remove_hook takes it away by the id given.
+// add_hook registers a gradient hook of a tensor; remove_hook takes it away by the id given. Hooks
+// stay with the value for which they were registered: an in-place write does not move them.
 FACULA_API uint64_t add_hook(const Tensor& t, std::shared_ptr<Hook> hook);
 FACULA_API void remove_hook(const Tensor& t, uint64_t id);
+// add_accumulated_hook registers a hook of a leaf that runs after its gradient was accumulated.
+FACULA_API uint64_t add_accumulated_hook(const Tensor& t, std::shared_ptr<Hook> hook);
 
 }  // namespace facula

@@ -7,6 +7,8 @@
 namespace facula {
 
 class InterpreterStack;
+struct Pruning;
+struct SavedHookStack;
 
 // ThreadState holds the modes of a thread. It has no constructor and no destructor, so the
 // initial-exec access costs one instruction.
@@ -19,6 +21,8 @@ struct ThreadState {
   uint8_t drain;         // depth of the graph destructor's loop
   void* pending;         // head of the graph nodes that wait for destruction
   InterpreterStack* stack;
+  const Pruning* pruning;   // of the node that a backward pass runs for some of its inputs only
+  SavedHookStack* saved_hooks;  // null unless hooks of saved tensors are on
 };
 
 extern FACULA_API __thread ThreadState tls __attribute__((tls_model("initial-exec")));
@@ -35,6 +39,23 @@ class GradMode {
 
  private:
   bool before_;
+};
+
+// InferenceMode makes tensors without version counters and gradients for its scope, or ends that.
+class InferenceMode {
+ public:
+  explicit InferenceMode(bool on = true) : before_(tls.inference), no_grad_before_(tls.no_grad) {
+    tls.inference = on;
+    tls.no_grad = on;
+  }
+  ~InferenceMode() {
+    tls.inference = before_;
+    tls.no_grad = no_grad_before_;
+  }
+  InferenceMode(const InferenceMode&) = delete;
+
+ private:
+  bool before_, no_grad_before_;
 };
 
 // NoGrad switches the recording of gradients off for its scope.

@@ -1,0 +1,70 @@
+// AccumulateGrad: the end of the graph, the node that adds gradients to a leaf. RetainGrad: the hook
+// that keeps the gradient of a result.
+#pragma once
+#include <mutex>
+
+#include "facula/autograd/meta.h"
+
+namespace facula {
+
+// AccumulateGrad belongs to the meta of its leaf and lives as long. While edges lead to it, it keeps
+// the leaf alive in turn.
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(TensorImpl* leaf);
+  const char* name() const override { return "AccumulateGrad"; }
+  void apply(Gradients& grads, Gradients& grads_in) override;
+  // accumulate adds a gradient that fits the leaf to its grad.
+  void accumulate(Tensor gradient);
+  // note_shape takes over shape, type and device of the leaf, which may have changed.
+  void note_shape();
+  // edge gives an edge to this node; the caller holds the leaf.
+  Edge edge();
+  TensorImpl* leaf() const { return leaf_; }
+  bool has_hooks() const { return hooks != nullptr; }
+
+ private:
+  friend class Node;
+  friend Tensor grad(const Tensor& t);
+  friend void set_grad(const Tensor& t, Tensor g);
+  class Lock;
+  bool drop_share(Tensor& leaf) noexcept;
+  Tensor first(Tensor gradient) const;
+
+  TensorImpl* leaf_;
+  Tensor kept_;  // the leaf, while edges lead here
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+};
+
+// accumulator_of gives the accumulator of a leaf, making it at need.
+AccumulateGrad& accumulator_of(TensorImpl* leaf);
+
+// RetainGrad writes gradients to the meta of a tensor for as long as that lives.
+class RetainGrad final : public Hook {
+ public:
+  explicit RetainGrad(AutogradMeta* meta) : meta_(meta) {}
+  void call(Gradients& grads, const Gradients* outer) override;
+  void forget();
+
+ private:
+  std::mutex mutex_;
+  AutogradMeta* meta_;
+};
+
+// move_retained makes the retained-gradient hook of t follow it to its present node.
+void move_retained(TensorImpl* t, Node* from);
+
+// is_unshared says that nobody else sees the tensor or its bytes, so they may be overwritten.
+bool is_unshared(const Tensor& t);
+
+// fit_gradient makes a gradient look as `meta` says: sums broadcast dimensions, takes the real part,
+// casts. RuntimeError naming the node `from` and its output `index` where that is impossible.
+void fit_gradient_slow(const GradMeta& meta, Tensor& gradient, const char* from, size_t index);
+inline void fit_gradient(const GradMeta& meta, Tensor& gradient, const char* from, size_t index) {
+  const TensorImpl* g = gradient.impl();
+  bool fits = g->dtype == meta.dtype && g->device.type == meta.device.type &&
+              IntList(g->sizes, g->ndim) == IntList(meta.sizes);
+  if (!fits) [[unlikely]] fit_gradient_slow(meta, gradient, from, index);
+}
+
+}  // namespace facula

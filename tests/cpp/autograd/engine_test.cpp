@@ -1,0 +1,412 @@
+// Tests of the engine: order, accumulation, memory, deep graphs, hooks, re-entrance, threads.
+#include "facula/autograd/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "facula/core/allocator.h"
+#include "small_ops.h"
+
+namespace facula {
+namespace {
+
+using namespace small;
+
+class Engine : public ::testing::Test {
+  SmallOps ops_;
+};
+
+int64_t in_use() { return cpu_allocator().stats().allocated.current; }
+
+TEST_F(Engine, ChainRule) {
+  Tensor x = leaf({1, 2, 3}), y = leaf({4, 5, 6});
+  Tensor z = sum(mul(mul(x, y), x));
+  backward(z);
+  EXPECT_EQ(values(grad(x)), (Numbers{8, 20, 36}));
+  EXPECT_EQ(values(grad(y)), (Numbers{1, 4, 9}));
+  EXPECT_TRUE(is_leaf(x));
+  EXPECT_FALSE(is_leaf(z));
+}
+
+TEST_F(Engine, GradientsAccumulateOverPasses) {
+  Tensor x = leaf({1, 2});
+  for (int i = 1; i <= 3; ++i) {
+    backward(sum(mul(x, x)));
+    EXPECT_EQ(values(grad(x)), (Numbers{2.0 * i, 4.0 * i}));
+  }
+  Tensor kept = grad(x);
+  backward(sum(x));
+  EXPECT_TRUE(grad(x).is_same(kept));  // added in place
+  EXPECT_EQ(values(kept), (Numbers{7, 13}));
+}
+
+TEST_F(Engine, BroadcastGradientsAreSummed) {
+  Tensor x = leaf({1, 2}), s = leaf({3});
+  backward(sum(mul(x, s)));
+  EXPECT_EQ(values(grad(s)), (Numbers{3}));
+  EXPECT_EQ(grad(s).sizes(), IntList({1}));
+}
+
+TEST_F(Engine, DiamondsRunEachNodeOnce) {
+  Tensor x = leaf({2});
+  Tensor y = x;
+  for (int i = 0; i < 60; ++i) y = add(y, y);  // 2^60 paths
+  backward(sum(y));
+  EXPECT_EQ(values(grad(x)), (Numbers{std::pow(2.0, 60)}));
+}
+
+TEST_F(Engine, SecondBackwardRaisesUnlessRetained) {
+  Tensor x = leaf({2});
+  Tensor y = sum(mul(x, x));
+  backward(std::span(&y, 1), {}, {.retain_graph = true});
+  backward(y);
+  EXPECT_EQ(values(grad(x)), (Numbers{8}));
+  EXPECT_NE(message_of([&] { backward(y); }).find("backward through the graph a second time"),
+            std::string::npos);
+  Tensor z = sum(add(x, x));  // nothing saved, nothing missing
+  backward(z);
+  backward(z);
+}
+
+TEST_F(Engine, SecondDerivatives) {
+  Tensor x = leaf({3});
+  Tensor y = mul(mul(x, x), x);
+  Tensor s = sum(y);
+  std::vector<Tensor> g = grad({&s, 1}, {&x, 1}, {}, {.create_graph = true});
+  EXPECT_EQ(values(g[0]), (Numbers{27}));
+  std::vector<Tensor> gg = grad({&g[0], 1}, {&x, 1}, {}, {.create_graph = true});
+  EXPECT_EQ(values(gg[0]), (Numbers{18}));
+  EXPECT_EQ(values(grad({&gg[0], 1}, {&x, 1})[0]), (Numbers{6}));
+  EXPECT_FALSE(grad(x).defined());
+
+  Tensor t = leaf({0.3});
+  Tensor u = sum(sigmoid(t));
+  Tensor du = grad({&u, 1}, {&t, 1}, {}, {.create_graph = true})[0];
+  Tensor d2u = grad({&du, 1}, {&t, 1})[0];
+  double y0 = sigmoid_of(0.3);
+  EXPECT_NEAR(values(d2u)[0], y0 * (1 - y0) * (1 - 2 * y0), 1e-12);
+}
+
+TEST_F(Engine, GradOfInnerTensorsAndUnusedOnes) {
+  Tensor x = leaf({2}), unused = leaf({1});
+  Tensor y = mul(x, x), z = sum(mul(y, y));
+  Tensor inputs[] = {y, x};
+  std::vector<Tensor> g = grad({&z, 1}, inputs, {}, {.retain_graph = true});
+  EXPECT_EQ(values(g[0]), (Numbers{8}));
+  EXPECT_EQ(values(g[1]), (Numbers{32}));
+  EXPECT_NE(message_of([&] { grad({&z, 1}, {&unused, 1}, {}, {.retain_graph = true}); })
+                .find("appears to not have been used in the graph"),
+            std::string::npos);
+  BackwardOptions lenient{.retain_graph = true, .allow_unused = true};
+  EXPECT_FALSE(grad({&z, 1}, {&unused, 1}, {}, lenient)[0].defined());
+  EXPECT_EQ(values(grad({&z, 1}, {&z, 1}, {}, lenient)[0]), (Numbers{1}));
+  EXPECT_FALSE(grad(x).defined());
+}
+
+TEST_F(Engine, OnlyWhatLeadsToTheInputsRuns) {
+  Tensor x = leaf({2}), y = leaf({3});
+  Tensor a = mul(x, x), b = mul(y, y), z = sum(add(a, b));
+  int calls = 0;
+  b->grad_fn->make_hooks().pre.push_back({1, hook([&](Gradients&, const Gradients*) { ++calls; })});
+  grad({&z, 1}, {&x, 1}, {}, {.retain_graph = true});
+  EXPECT_EQ(calls, 0);
+  EXPECT_FALSE(b->grad_fn->released);
+  backward(std::span(&z, 1), {}, {}, std::span(&y, 1));
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(grad(x).defined());
+  EXPECT_EQ(values(grad(y)), (Numbers{6}));
+}
+
+TEST_F(Engine, BackwardInputsMayBeInner) {
+  Tensor x = leaf({2});
+  Tensor y = mul(x, x), z = sum(mul(y, y));
+  backward(std::span(&z, 1), {}, {}, std::span(&y, 1));
+  EXPECT_EQ(values(grad(y)), (Numbers{8}));
+  EXPECT_FALSE(grad(x).defined());
+}
+
+TEST_F(Engine, ArgumentsAreChecked) {
+  Tensor plain = vec({1}), x = leaf({1, 2});
+  EXPECT_EQ(message_of([&] { backward(plain); }),
+            "element 0 of tensors does not require grad and does not have a grad_fn");
+  EXPECT_EQ(message_of([&] { backward(x); }),
+            "grad can be implicitly created only for scalar outputs");
+  Tensor seed = vec({1, 2, 3});
+  EXPECT_EQ(message_of([&] { backward({&x, 1}, {&seed, 1}); }),
+            "Mismatch in shape: grad_output[0] has a shape of [3] and output[0] has a shape of [2].");
+  Tensor s = sum(x);
+  EXPECT_EQ(message_of([&] { grad({&s, 1}, {&plain, 1}); }),
+            "One of the differentiated Tensors does not require grad");
+}
+
+TEST_F(Engine, SeedsAreNotWrittenTo) {
+  Tensor x = leaf({1, 2}), seed = vec({5, 7});
+  Tensor y = add(x, x);
+  Tensor roots[] = {y, y}, seeds[] = {seed, seed};
+  backward(roots, seeds);
+  EXPECT_EQ(values(seed), (Numbers{5, 7}));
+  EXPECT_EQ(values(grad(x)), (Numbers{20, 28}));
+  Tensor z = leaf({0, 0});
+  backward({&z, 1}, {&seed, 1});
+  EXPECT_FALSE(grad(z).is_same(seed));
+}
+
+TEST_F(Engine, AMillionNodes) {
+  int64_t before = in_use();
+  {
+    Tensor x = leaf({1}), y = x;
+    for (int i = 0; i < 1000000; ++i) y = add(y, x);
+    backward(sum(y));
+    EXPECT_EQ(values(grad(x)), (Numbers{1000001}));
+    y = mul(x, x);
+    for (int i = 0; i < 300000; ++i) y = mul(y, x);  // with saved tensors, dropped unused
+    std::vector<Tensor> g = grad({&y, 1}, {&y, 1}, {});
+  }
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST_F(Engine, SavedTensorsAreFreedOnTheWay) {
+  Tensor x = leaf({1});
+  Tensor y = mul(x, x);
+  TensorImpl* inner = y.impl();
+  Tensor z = mul(y, y);
+  retain(inner);
+  y = Tensor();
+  EXPECT_GT(inner->refs.load(), 1u);
+  backward(sum(z));
+  EXPECT_EQ(inner->refs.load(), 1u);  // although z's graph is still there
+  release(inner);
+}
+
+TEST_F(Engine, LeavesDieWithTheirGraphs) {
+  int64_t before = in_use();
+  Tensor y;
+  {
+    Tensor x = leaf({1});
+    y = sum(mul(x, x));
+  }
+  backward(y);  // the leaf lives as long as edges lead to it
+  y = Tensor();
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST_F(Engine, HooksRunInOrder) {
+  Tensor x = leaf({1});
+  Tensor y = mul(x, x), z = mul(y, y);
+  std::string order;
+  auto note = [&](char c) {
+    return hook([&order, c](Gradients&, const Gradients*) { order += c; });
+  };
+  add_accumulated_hook(x, note('A'));
+  add_hook(x, note('x'));
+  y->grad_fn->make_hooks().pre.push_back({1, note('p')});
+  y->grad_fn->make_hooks().post.push_back({2, note('q')});
+  add_hook(y, note('1'));
+  uint64_t second = add_hook(y, note('2'));
+  add_hook(y, note('3'));
+  add_hook(z, note('z'));
+  Tensor s = sum(z);
+  backward({&s, 1}, {}, {.retain_graph = true});
+  EXPECT_EQ(order, "z123pqxA");
+  remove_hook(y, second);
+  order.clear();
+  backward(s);
+  EXPECT_EQ(order, "z13pqxA");
+}
+
+TEST_F(Engine, TensorHooksReplaceGradients) {
+  Tensor x = leaf({1, 2});
+  Tensor y = mul(x, x);
+  add_hook(y, hook([](Gradients& g, const Gradients*) { g[0] = mul(g[0], vec({10, 10})); }));
+  retain_grad(y);
+  backward(sum(y));
+  EXPECT_EQ(values(grad(y)), (Numbers{10, 10}));  // after the hooks
+  EXPECT_EQ(values(grad(x)), (Numbers{20, 40}));
+  Tensor z = mul(x, x);
+  add_hook(z, hook([](Gradients& g, const Gradients*) { g[0] = vec({1, 2, 3}); }));
+  EXPECT_NE(message_of([&] { backward(sum(z)); }).find("hook has changed the size of value"),
+            std::string::npos);
+}
+
+TEST_F(Engine, LeafHooksSeeTheTotal) {
+  Tensor x = leaf({1});
+  int calls = 0;
+  add_hook(x, hook([&](Gradients& g, const Gradients*) {
+    ++calls;
+    EXPECT_EQ(values(g[0]), (Numbers{5}));
+    g[0] = mul(g[0], vec({2}));
+  }));
+  Tensor y = add(mul(x, vec({2})), mul(x, vec({3})));
+  Tensor s = sum(y);
+  EXPECT_EQ(values(grad({&s, 1}, {&x, 1}, {}, {.retain_graph = true})[0]), (Numbers{10}));
+  backward(s);
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(values(grad(x)), (Numbers{10}));
+}
+
+TEST_F(Engine, RetainedGradientsDoNotKeepTheirTensor) {
+  Tensor x = leaf({1});
+  Tensor y = mul(x, x);
+  retain_grad(y);
+  Tensor s = sum(y);
+  y = Tensor();
+  backward(s);
+  EXPECT_EQ(values(grad(x)), (Numbers{2}));
+}
+
+TEST_F(Engine, PassesMayBeNested) {
+  Tensor x = leaf({3});
+  Tensor y = mul(x, x);
+  Tensor other = leaf({5});
+  bool inner = false;
+  add_hook(y, hook([&](Gradients&, const Gradients*) {
+    if (std::exchange(inner, true)) return;
+    GradMode on(true);
+    backward(sum(mul(other, other)));
+    // through the graph that is being run, up to the node whose hook this is
+    Tensor s = sum(y);
+    EXPECT_EQ(values(grad({&s, 1}, {&x, 1}, {}, {.retain_graph = true})[0]), (Numbers{6}));
+  }));
+  backward(sum(mul(y, y)));
+  EXPECT_EQ(values(grad(other)), (Numbers{10}));
+  EXPECT_EQ(values(grad(x)), (Numbers{2 * 9 * 6}));
+}
+
+TEST_F(Engine, AFailedPassLeavesTheGraphUsable) {
+  Tensor x = leaf({2});
+  Tensor y = mul(x, x), z = mul(x, y);
+  bool fail_now = true;
+  add_hook(y, hook([&](Gradients&, const Gradients*) {
+    if (fail_now) raise_error(ErrorKind::kRuntime, "no");
+  }));
+  Tensor s = sum(add(y, z));
+  BackwardOptions keep{.retain_graph = true};
+  EXPECT_EQ(message_of([&] { backward({&s, 1}, {}, keep); }), "no");
+  fail_now = false;
+  set_grad(x, Tensor());
+  backward({&s, 1}, {}, keep);
+  EXPECT_EQ(values(grad(x)), (Numbers{4 + 12}));
+}
+
+TEST_F(Engine, ThreadsShareAGraph) {
+  Tensor x = leaf(Numbers(50, 1.0));
+  Tensor y = x;
+  for (int i = 0; i < 200; ++i) y = mul(y, x);
+  Tensor s = sum(y);
+  constexpr int kThreads = 4, kRounds = 20;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kRounds; ++i) backward({&s, 1}, {}, {.retain_graph = true});
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(values(grad(x)), Numbers(50, 201.0 * kThreads * kRounds));
+}
+
+TEST_F(Engine, ThreadsThatReleaseASharedGraphDoNotCrash) {
+  for (int round = 0; round < 50; ++round) {
+    Tensor x = leaf({1});
+    Tensor y = x;
+    for (int i = 0; i < 50; ++i) y = mul(y, x);
+    std::atomic<int> failed{0};
+    auto run = [&] {
+      try {
+        backward(sum(y));
+      } catch (const Error&) {
+        ++failed;
+      }
+    };
+    std::thread a(run), b(run);
+    a.join();
+    b.join();
+    EXPECT_LE(failed.load(), 1);
+  }
+}
+
+TEST_F(Engine, ThreadsShareLeaves) {
+  Tensor x = leaf({1});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) backward(sum(mul(x, x)));
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(values(grad(x)), (Numbers{4000}));
+}
+
+struct BadNode final : Node {
+  const char* name() const override { return "BadBackward0"; }
+  void apply(Gradients&, Gradients& grads_in) override { grads_in[0] = vec({1, 2, 3, 4, 5}); }
+};
+
+TEST_F(Engine, WrongShapesNameTheNode) {
+  Tensor x = leaf({1, 2});
+  Tensor y = vec({1, 2});
+  auto node = make_ref<BadNode>();
+  node->add_edge(x);
+  node->set_history(y);
+  EXPECT_EQ(message_of([&] { backward(sum(y)); }),
+            "Function BadBackward0 returned an invalid gradient at index 0 - got [5] but expected "
+            "shape compatible with [2]");
+}
+
+TEST_F(Engine, UndefinedGradientsBecomeZeros) {
+  Tensor x = leaf({1, 2, 3});
+  std::vector<Tensor> parts = unbind(x);
+  backward(parts[1]);
+  EXPECT_EQ(values(grad(x)), (Numbers{0, 1, 0}));
+}
+
+TEST_F(Engine, CallbacksRunAfterTheOutermostPass) {
+  static std::string order;
+  order.clear();
+  Tensor x = leaf({1});
+  Tensor y = mul(x, x);
+  add_hook(y, hook([&](Gradients&, const Gradients*) {
+    queue_callback([](void*) { order += "end"; }, nullptr);
+    GradMode on(true);
+    backward(sum(mul(x, x)));
+    order += "hook ";
+  }));
+  backward(sum(y));
+  EXPECT_EQ(order, "hook end");
+  EXPECT_THROW(queue_callback([](void*) {}, nullptr), Error);
+}
+
+TEST_F(Engine, AnomalyModeNamesTheCall) {
+  Tensor x = leaf({1}), nan = vec({NAN});
+  set_anomaly_mode(true, true);
+  std::string text = message_of([&] { backward(sum(mul(x, nan))); });
+  set_anomaly_mode(false, false);
+  EXPECT_NE(text.find("Function 'MulBackward0' returned nan values in its 0th output."),
+            std::string::npos);
+  EXPECT_NE(text.find("Error detected in MulBackward0"), std::string::npos);
+}
+
+TEST_F(Engine, GradientsAreStolenOrCopiedIntoTheLeafsLayout) {
+  Tensor x = new_strided({2, 3}, {1, 2}, kFloat64);
+  write(x, of({2, 3}, {1}));
+  set_requires_grad(x, true);
+  backward(sum(mul(x, x)));
+  EXPECT_EQ(grad(x).strides(), x.strides());
+  Tensor y = leaf({1, 2});
+  backward(sum(y));  // an expanded gradient
+  EXPECT_EQ(grad(y).strides(), IntList({1}));
+}
+
+TEST_F(Engine, CreateGraphMakesGradientsDifferentiable) {
+  Tensor x = leaf({3});
+  Tensor s = sum(mul(x, mul(x, x)));
+  backward({&s, 1}, {}, {.create_graph = true});
+  Tensor g = grad(x);
+  EXPECT_TRUE(requires_grad(g));
+  set_grad(x, Tensor());
+  backward(sum(g));
+  EXPECT_EQ(values(grad(x)), (Numbers{18}));
+}
+
+}  // namespace
+}  // namespace facula
