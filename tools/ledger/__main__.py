@@ -8,6 +8,8 @@ cores. A step that did not run (or that ccache answered) counts with its last ti
 from __future__ import annotations
 
 import argparse
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +40,17 @@ def read_log(text: str) -> list[Step]:
     return sorted(found, reverse=True)
 
 
+def drop_dead_entries(folder: Path) -> None:
+    """Lets Ninja remove the steps that the build no longer has, as after a renaming.
+
+    It must be the Ninja that the build uses: another version may start its log anew.
+    """
+    cache = folder / "CMakeCache.txt"
+    found = cache.exists() and re.search(r"^CMAKE_MAKE_PROGRAM:\w+=(.+)$", cache.read_text(), re.M)
+    if found:
+        subprocess.run([found[1], "-C", str(folder), "-t", "recompact"], capture_output=True)
+
+
 def short(output: str) -> str:
     """Returns a readable name of an output."""
     return output.removeprefix(f"{ROOT}/").replace("CMakeFiles/", "").replace(".dir/", ": ")
@@ -54,6 +67,7 @@ def main() -> int:
     if not arguments.log.exists():
         print(f"ledger: no {arguments.log}; build first")
         return 1
+    drop_dead_entries(arguments.log.parent)
     steps = read_log(arguments.log.read_text())
     total = sum(step.seconds for step in steps)
     print(f"{total:.0f} s in {len(steps)} steps, budget {arguments.budget:.0f} s; the dearest:")
