@@ -259,10 +259,24 @@ void bernoulli(PhiloxKey key, T* out, int64_t begin, int64_t end, const P* proba
   });
 }
 
-#define FACULA_FLOATING(T)                                                   \
-  template FACULA_API void uniform(Generator&, T*, int64_t, double, double); \
-  template FACULA_API void normal(Generator&, T*, int64_t, double, double);  \
-  template FACULA_API void normal_one_by_one(Generator&, T*, int64_t, double, double);
+template <class T>
+void dropout(PhiloxKey key, T* out, const T* in, int64_t begin, int64_t end, uint64_t threshold,
+             double scale) {
+  using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const auto factor = static_cast<Compute>(scale);
+  each_philox_block(key, begin, end, [&](const uint32_t* words, int64_t start, int64_t size) {
+    for (int64_t i = 0; i < size; ++i) {
+      const Compute kept = words[i] < threshold ? factor : Compute{0};
+      out[start - begin + i] = T(static_cast<Compute>(in[start - begin + i]) * kept);
+    }
+  });
+}
+
+#define FACULA_FLOATING(T)                                                             \
+  template FACULA_API void uniform(Generator&, T*, int64_t, double, double);           \
+  template FACULA_API void normal(Generator&, T*, int64_t, double, double);            \
+  template FACULA_API void normal_one_by_one(Generator&, T*, int64_t, double, double); \
+  template FACULA_API void dropout(PhiloxKey, T*, const T*, int64_t, int64_t, uint64_t, double);
 FACULA_FLOATING(float)
 FACULA_FLOATING(double)
 FACULA_FLOATING(Half)

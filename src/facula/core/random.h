@@ -1,17 +1,37 @@
 // Random fills: what distributions make of the numbers of a Generator, over contiguous memory.
 // Uniform, normal and integer fills, permutations and the other serial distributions follow
 // PyTorch's CPU streams for the same seed; bernoulli and dropout have Philox streams of their own.
-// The caller holds the generator's lock, checks arguments and takes care of strides.
+// The caller holds the generator's lock (draw takes it), checks arguments and takes care of
+// strides.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <mutex>
 
 #include "facula/base/export.h"
 #include "facula/base/half.h"
 #include "facula/core/generator.h"
+#include "facula/core/unlocked.h"
 
 namespace facula::random {
+
+// Calls f(generator) under the lock of the generator, which is the default one when null. During
+// long draws the embedding language may run other threads; its lock is given back before the
+// generator's is taken and taken again after that is released, so the two never wait for each
+// other.
+template <class F>
+void draw(Generator* generator, int64_t count, F f) {
+  Generator& source = generator != nullptr ? *generator : default_generator();
+  constexpr int64_t kLong = 4096;
+  if (count < kLong) {
+    const std::lock_guard lock(source.mutex());
+    f(source);
+    return;
+  }
+  const Unlocked unlocked;
+  const std::lock_guard lock(source.mutex());
+  f(source);
+}
 
 // T is float, double, Half or BFloat16, unless said otherwise.
 
@@ -106,5 +126,12 @@ void bernoulli(PhiloxKey key, T* out, int64_t begin, int64_t end, uint64_t thres
 // The same with a probability for each element.
 template <class T, class P>
 void bernoulli(PhiloxKey key, T* out, int64_t begin, int64_t end, const P* probabilities);
+
+// Writes elements [begin, end) of a dropout: in[i] * scale where number i of the stream is below
+// the threshold, in[i] * 0 elsewhere. begin is a multiple of kPhiloxBlock; in and out, which may be
+// the same, point to element begin.
+template <class T>
+void dropout(PhiloxKey key, T* out, const T* in, int64_t begin, int64_t end, uint64_t threshold,
+             double scale);
 
 }  // namespace facula::random

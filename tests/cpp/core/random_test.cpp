@@ -180,88 +180,6 @@ TEST(RandomStreams, NormalOneByOne) {
        1.2313089, 1.7668129, 0.75316828});
 }
 
-TEST(RandomStreams, SerialDistributions) {
-  expect_stream(
-      filled<float>(11, 4, [](auto& g, float* o, int64_t n) { random::exponential(g, o, n, 1.5); }),
-      {0.1424042, 1.4435792, 0.742242, 0.7284456});
-  expect_stream(
-      filled<float>(11, 6, [](auto& g, float* o, int64_t n) { random::geometric(g, o, n, 0.3); }),
-      {5, 1, 2, 2, 2, 6});
-  expect_stream(filled<int64_t>(
-                    11, 6, [](auto& g, int64_t* o, int64_t n) { random::geometric(g, o, n, 0.3); }),
-                {5, 1, 2, 2, 2, 6});
-  expect_stream(
-      filled<double>(11, 4, [](auto& g, double* o, int64_t n) { random::cauchy(g, o, n, 1, 2); }),
-      {-1.8969933, 6.3075849, 2.1959586, 2.1381124});
-  expect_stream(
-      filled<float>(11, 4,
-                    [](auto& g, float* o, int64_t n) { random::log_normal(g, o, n, 1, 0.5); }),
-      {3.9306891, 7.1919661, 1.9159799, 1.4174384});
-}
-
-TEST(RandomStreams, DistributionsWithParameters) {
-  auto poisson = [](float rate) {
-    return filled<float>(11, 6, [rate](auto& g, float* o, int64_t n) {
-      random::poisson(g, o, std::vector<float>(6, rate).data(), n);
-    });
-  };
-  expect_stream(poisson(0.5f), {0, 1, 1, 0, 0, 0});
-  expect_stream(poisson(3), {4, 1, 2, 4, 0, 3});
-  expect_stream(poisson(50), {43, 54, 52, 42, 57, 55});
-  expect_stream(poisson(1000), {969, 1016, 1007, 966, 1033, 1020});
-  expect_stream(poisson(0), {0, 0, 0, 0, 0, 0});
-  auto binomial = [](float trials, float p) {
-    return filled<float>(11, 6, [=](auto& g, float* o, int64_t n) {
-      random::binomial(g, o, std::vector<float>(6, trials).data(), std::vector<float>(6, p).data(),
-                       n);
-    });
-  };
-  expect_stream(binomial(10, 0.3f), {4, 1, 3, 3, 0, 3});
-  expect_stream(binomial(100, 0.3f), {32, 31, 25, 35, 33, 23});
-  expect_stream(binomial(1000, 0.7f), {714, 693, 697, 715, 685, 691});
-  expect_stream(binomial(10, 1), {10, 10, 10, 10, 10, 10});
-  expect_stream(binomial(0, 0.5f), {0, 0, 0, 0, 0, 0});
-  auto gamma = [](float alpha) {
-    return filled<float>(11, 4, [alpha](auto& g, float* o, int64_t n) {
-      random::standard_gamma(g, o, std::vector<float>(4, alpha).data(), n);
-    });
-  };
-  expect_stream(gamma(0.1f), {0.26304266, 3.4360935e-05, 0.34765181, 3.9629326e-15});
-  expect_stream(gamma(2.5f), {3.443892, 6.4786153, 1.4955758, 1.7935358});
-  expect_stream(gamma(100), {107.21351, 120.38305, 94.629913, 96.999123});
-  expect_stream(filled<float>(11, 6,
-                              [](auto& g, float* o, int64_t) {
-                                random::dirichlet(g, o, std::vector<float>(6, 1.5f).data(), 2, 3);
-                              }),
-                {0.28262678, 0.62631357, 0.091059677, 0.29657924, 0.56872123, 0.13469957});
-}
-
-TEST(RandomStreams, Multinomial) {
-  const std::vector<float> weights = {1, 2, 3, 4, 0, 5};
-  expect_stream(filled<int64_t>(11, 8,
-                                [&](auto& g, int64_t* o, int64_t n) {
-                                  random::multinomial(g, o, n, weights.data(), 1, 6);
-                                }),
-                {1, 5, 5, 3, 3, 1, 1, 1}, 0);
-  expect_stream(filled<int64_t>(11, 5,
-                                [&](auto& g, int64_t* o, int64_t n) {
-                                  random::multinomial_distinct(g, o, n, weights.data(), 1, 6);
-                                }),
-                {5, 0, 3, 2, 1}, 0);
-}
-
-TEST(CheckWeights, NamesTheFault) {
-  using random::MultinomialFault;
-  auto check = [](std::vector<float> weights) {
-    return random::check_weights(weights.data(), 1, static_cast<int64_t>(weights.size()));
-  };
-  EXPECT_EQ(check({0, 1, 2}), MultinomialFault::kNone);
-  EXPECT_EQ(check({0, -1, 2}), MultinomialFault::kNegativeOrNotFinite);
-  EXPECT_EQ(check({0, NAN, 2}), MultinomialFault::kNegativeOrNotFinite);
-  EXPECT_EQ(check({0, INFINITY, 2}), MultinomialFault::kNegativeOrNotFinite);
-  EXPECT_EQ(check({0, 0}), MultinomialFault::kSumNotPositive);
-}
-
 TEST(Uniform, NeverReachesTheEndOfTheInterval) {
   Generator generator(1);
   std::vector<float> values(1000);
@@ -333,6 +251,24 @@ TEST(Bernoulli, HasTheRightMeanAndExactEnds) {
     const auto sum = static_cast<double>(std::accumulate(values.begin(), values.end(), int64_t{0}));
     EXPECT_NEAR(sum / kCount, p, 4 * std::sqrt(p * (1 - p) / kCount));
   }
+}
+
+TEST(Dropout, KeepsScalesAndMakesTheSameDecisionsInParts) {
+  const PhiloxKey key{5, 6};
+  std::vector<float> in(1000), whole(1000), parts(1000);
+  std::iota(in.begin(), in.end(), 1.0f);
+  const uint64_t threshold = random::bernoulli_threshold(0.75);
+  random::dropout(key, whole.data(), in.data(), 0, 1000, threshold, 1 / 0.75);
+  random::dropout(key, parts.data(), in.data(), 0, 64, threshold, 1 / 0.75);
+  random::dropout(key, parts.data() + 64, in.data() + 64, 64, 1000, threshold, 1 / 0.75);
+  EXPECT_EQ(whole, parts);
+  std::vector<float> ones(1000);
+  random::bernoulli(key, ones.data(), 0, 1000, threshold);
+  for (size_t i = 0; i < 1000; ++i) {
+    EXPECT_EQ(whole[i], ones[i] * (in[i] * static_cast<float>(1 / 0.75)));
+  }
+  random::dropout(key, in.data(), in.data(), 0, 1000, threshold, 1 / 0.75);
+  EXPECT_EQ(in, whole);
 }
 
 }  // namespace
