@@ -1,17 +1,110 @@
-"""Arithmetic on elements: sums, products, quotients, powers and their scalar forms."""
+"""Arithmetic on elements: sums, products, quotients, remainders and powers."""
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 pointwise("add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1)", "self + alpha * other",
-          d={"self": "1", "other": "alpha"}, linear=True, method=True,
+          d={"self": "1", "other": "alpha"}, linear=True, method=True, check='check_alpha("add", self, other, alpha)',
           doc="Adds `alpha * other` to `self`, element by element with broadcasting.")
 pointwise("sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1)", "self - alpha * other", types="number",
           d={"self": "1", "other": "-alpha"}, linear=True, names="sub subtract", method=True,
+          check='check_alpha("sub", self, other, alpha), check_not_bool("sub", self, other)',
           doc="Subtracts `alpha * other` from `self`, element by element with broadcasting.")
+composite("rsub(Tensor self, Tensor|Scalar other, *, Scalar alpha=1)", doc="`other - alpha * self`.", method=False, out=False)
 pointwise("mul(Tensor|Scalar self, Tensor|Scalar other)", "self * other", d={"self": "other", "other": "self"},
           names="mul multiply", method=True, doc="Multiplies element by element with broadcasting.")
-pointwise("neg(Tensor self)", "-self", types="number", d={"self": "-1"}, names="neg negative", doc="`-self`.")
-pointwise("sigmoid(Tensor self)", "m_sigmoid(self)", result="float", d={"self": "result * (1 - result)"},
-          names="sigmoid special.expit", doc="`1 / (1 + exp(-self))`.")
-pointwise("silu(Tensor self)", "self * sigmoid(self)", types="inexact",
-          d={"self": "sigmoid(self) * (1 + self * (1 - sigmoid(self)))"}, names="nn.functional.silu",
-          doc="`x * sigmoid(x)`, element by element.")
+pointwise("div(Tensor|Scalar self, Tensor|Scalar other)", "self / other", result="float",
+          grad={"self": "grad / conj_number(other)", "other": "-grad * conj_number((self / other) / other)"},
+          names="div divide true_divide", method=True, doc="True division, element by element with broadcasting.")
+composite("div_mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode)", names="div divide", method=True,
+          doc="Division, rounded as `rounding_mode` says: None, 'trunc' or 'floor'.")
+composite("div_mode_(Tensor self, Tensor|Scalar other, *, str? rounding_mode)", names="", out=False,
+          doc="In-place division with rounding.")
+pointwise("div_trunc(Tensor|Scalar self, Tensor|Scalar other)", "m_div_trunc(self, other)", types="real_number",
+          grad={"self": "zeros_like(grad)", "other": "zeros_like(grad)"}, names="", method=False,
+          inplace=True, check='check_divisor("div", self, other)', doc="Division rounded towards zero.")
+pointwise("floor_divide(Tensor|Scalar self, Tensor|Scalar other)", "m_floor_divide(self, other)", types="real_number",
+          grad={"self": "zeros_like(grad)", "other": "zeros_like(grad)"}, method=True,
+          check='check_divisor("floor_divide", self, other)', doc="Division rounded down.")
+pointwise("remainder(Tensor|Scalar self, Tensor|Scalar other)", "m_remainder(self, other)", types="real_number",
+          grad={"self": "grad", "other": "-grad * div_floor_value(self, other)"}, method=True,
+          check='check_divisor("remainder", self, other)', doc="The remainder with the sign of `other`, as Python's `%`.")
+composite("div_floor_value(Tensor|Scalar self, Tensor|Scalar other)", "floor_divide(self, other)", names="", doc="Quotient rounded down.")
+pointwise("fmod(Tensor self, Tensor|Scalar other)", "m_fmod(self, other)", types="real_number",
+          grad={"self": "grad", "other": "-grad * div_trunc(self, other)"},
+          check='check_divisor("fmod", self, other)', doc="The remainder with the sign of `self`, as C's fmod.")
+pointwise("pow(Tensor self, Tensor|Scalar exponent)", "m_pow(self, exponent)", types="number",
+          grad={"self": "pow_backward_self(grad, self, exponent)", "exponent": "pow_backward_exponent(grad, self, exponent, result)"},
+          check='check_integer_power(self, exponent)', cost=8, doc="`self` to the power of `exponent`.")
+manual("pow_number(Scalar self, Tensor exponent)", names="pow", method=False,
+       grad={"exponent": "pow_backward_exponent(grad, self, exponent, result)"}, doc="A number to the powers of a tensor.")
+composite("pow_backward_self(Tensor grad, Tensor self, Tensor|Scalar exponent)", names="", doc="grad * exponent * self**(exponent - 1).")
+composite("pow_backward_exponent(Tensor grad, Tensor|Scalar self, Tensor exponent, Tensor result)", names="",
+          doc="grad * result * log(self), 0 where self is 0 and the exponent is not negative.")
+composite("float_power(Tensor|Scalar self, Tensor|Scalar exponent)", method=True, doc="pow in double precision.")
+composite("float_power_(Tensor self, Tensor|Scalar exponent)", names="", out=False, doc="In-place float_power.")
+
+pointwise("neg(Tensor self)", "m_neg(self)", types="number", d={"self": "-1"}, names="neg negative", doc="`-self`.",
+          check='check_not_bool("neg", self, self)')
+composite("positive(Tensor self)", doc="`+self`; bool is refused.", out=False)
+pointwise("abs(Tensor self)", "m_abs(self)", result="real", types="all", grad={"self": "grad * sgn(self)"},
+          names="abs absolute", doc="The absolute value.")
+pointwise("sign(Tensor self)", "m_sign(self)", types="real", grad={"self": "zeros_like(grad)"}, doc="-1, 0 or 1 by the sign.")
+pointwise("sgn(Tensor self)", "m_sgn(self)", types="all", grad={"self": "sgn_backward(grad, self, result)"},
+          doc="`self / abs(self)`, 0 at 0.")
+composite("sgn_backward(Tensor grad, Tensor self, Tensor result)", names="", doc="Gradient of sgn.")
+pointwise("reciprocal(Tensor self)", "m_reciprocal(self)", result="float", d={"self": "-result * result"}, doc="`1 / self`.")
+pointwise("square(Tensor self)", "self * self", types="all", d={"self": "2 * self"}, doc="`self * self`.")
+pointwise("maximum(Tensor self, Tensor other)", "m_maximum(self, other)", types="real",
+          grad={"self": "max_share(grad, self, other)", "other": "max_share(grad, other, self)"},
+          doc="The larger element; NaN if either is.")
+pointwise("minimum(Tensor self, Tensor other)", "m_minimum(self, other)", types="real",
+          grad={"self": "max_share(grad, other, self)", "other": "max_share(grad, self, other)"},
+          doc="The smaller element; NaN if either is.")
+composite("max_share(Tensor grad, Tensor a, Tensor b)", "where(a == b, grad / 2, where(a < b, 0, grad))", names="",
+          doc="The part of a gradient that goes to a where the result is max(a, b).")
+pointwise("fmax(Tensor self, Tensor other)", "m_fmax(self, other)", types="real",
+          grad={"self": "where(logical_or(self >= other, isnan(other)), grad, 0)",
+                "other": "where(logical_or(self >= other, isnan(other)), 0, grad)"},
+          doc="The larger element, ignoring NaN.")
+pointwise("fmin(Tensor self, Tensor other)", "m_fmin(self, other)", types="real",
+          grad={"self": "where(logical_or(self <= other, isnan(other)), grad, 0)",
+                "other": "where(logical_or(self <= other, isnan(other)), 0, grad)"},
+          doc="The smaller element, ignoring NaN.")
+pointwise("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", "self + value * tensor1 * tensor2", types="number",
+          d={"self": "1", "tensor1": "tensor2 * value", "tensor2": "tensor1 * value"},
+          doc="`self + value * tensor1 * tensor2`.")
+pointwise("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", "self + value * (tensor1 / tensor2)", types="inexact",
+          check='check_addcdiv(self, tensor1, tensor2)',
+          d={"self": "1", "tensor1": "reciprocal(tensor2) * value", "tensor2": "-tensor1 / (tensor2 * tensor2) * value"},
+          doc="`self + value * tensor1 / tensor2`.")
+pointwise("lerp(Tensor self, Tensor end, Tensor|Scalar weight)", "m_lerp(self, end, weight)", types="inexact",
+          grad={"self": "grad * conj_number(1 - weight)", "end": "grad * conj_number(weight)",
+                "weight": "grad * conj_number(end - self)"}, check='check_lerp(self, end, weight)',
+          doc="`self + weight * (end - self)`.")
+pointwise("where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other)", "self if condition else other", types="all",
+          bool_inputs="condition", grad={"self": "where(condition, grad, 0)", "other": "where(condition, 0, grad)"},
+          names="where", method=False, inplace=False, check="check_condition(condition)",
+          doc="`self` where `condition` is true, else `other`.")
+composite("where_method(Tensor self, Tensor condition, Tensor|Scalar other)", "where(condition, self, other)", names="Tensor.where",
+          method=False, out=False, doc="`self` where `condition` is true, else `other`.")
+composite("masked_fill(Tensor self, Tensor mask, Tensor|Scalar value)", out=False, doc="`value` where `mask` is true, else `self`.")
+manual("masked_fill_(Tensor self, Tensor mask, Tensor|Scalar value)", names="", method=True,
+       grad={"self": "where(mask, 0, grad)", "value": "sum(where(mask, grad, 0))"}, doc="Writes `value` where `mask` is true.")
+
+# ---- clamps
+composite("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", names="clamp clip", method=True, doc="Limits elements to [min, max]; NaN bounds give NaN.")
+composite("clamp_tensors(Tensor self, Tensor? min=None, Tensor? max=None)", names="clamp clip", method=True,
+          doc="Limits elements to [min, max] element by element.")
+composite("clamp_(Tensor self, Scalar? min=None, Scalar? max=None)", names="clamp_ clip_", method=True, out=False, doc="In-place clamp.")
+composite("clamp_tensors_(Tensor self, Tensor? min=None, Tensor? max=None)", names="clamp_ clip_", method=True, out=False,
+          doc="In-place clamp by tensors.")
+pointwise("clamp_min(Tensor self, Tensor|Scalar min)", "m_maximum(self, min)", types="real",
+          grad={"self": "where(self >= min, grad, 0)", "min": "where(self < min, grad, 0)"}, doc="At least `min`.")
+pointwise("clamp_max(Tensor self, Tensor|Scalar max)", "m_minimum(self, max)", types="real",
+          grad={"self": "where(self <= max, grad, 0)", "max": "where(self > max, grad, 0)"}, doc="At most `max`.")
+pointwise("clamp_both(Tensor self, Tensor|Scalar min, Tensor|Scalar max)", "m_minimum(m_maximum(self, min), max)", types="real",
+          grad={"self": "where(logical_and(self >= min, self <= max), grad, 0)",
+                "min": "where(logical_and(self < min, min_below(min, max)), grad, 0)",
+                "max": "where(logical_or(self > max, min_above(min, max)), grad, 0)"}, names="", method=False,
+          inplace=True, doc="Limits to two bounds.")
+composite("min_below(Tensor|Scalar min, Tensor|Scalar max)", names="", doc="min < max as a tensor.")
+composite("min_above(Tensor|Scalar min, Tensor|Scalar max)", names="", doc="max < min as a tensor.")

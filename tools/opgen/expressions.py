@@ -18,12 +18,13 @@ COMPARE = {ast.Gt: ("gt", ">"), ast.Lt: ("lt", "<"), ast.GtE: ("ge", ">="), ast.
 METADATA = {"shape": ("shape", "int[]", "shape_of({})"), "dtype": ("dtype", "DType", "dtype_of({})"),
             "dim": ("dim", "int", "dim_of({})"), "numel": ("numel", "int", "numel_of({})"),
             "strides": ("strides", "int[]", "strides_of({})"), "offset": ("offset", "int", "offset_of({})"),
-            "device": ("device", "Device", "device_of({})"), "defined": ("defined", "bool", "defined_of({})")}
+            "shapes": ("shapes", "int[]", "shapes_of({})"), "device": ("device", "Device", "device_of({})"), "defined": ("defined", "bool", "defined_of({})")}
 METADATA_MEMBER = {"shape": "Sizes", "dtype": "DType", "dim": "int64_t", "numel": "int64_t",
-                   "strides": "Sizes", "offset": "int64_t", "device": "Device", "defined": "bool"}
+                   "strides": "Sizes", "shapes": "Sizes", "offset": "int64_t", "device": "Device", "defined": "bool"}
 # functions of numbers that formulas may use: name -> (result type, C++ function)
 NUMBER_FUNCTIONS = {"len": ("int", "length_of"), "list_prod": ("int", "list_prod"),
-                    "reduced_numel": ("int", "reduced_numel")}
+                    "reduced_numel": ("int", "reduced_numel"),
+                    "inverse_permutation": ("int[]", "inverse_permutation")}
 # primitives of one element that are not rows of their own name
 PRIMITIVES = {"sqrt", "exp", "log", "sin", "cos", "tanh", "abs", "conj", "real", "imag", "where_nan",
               "floor", "trunc", "fma", "square", "cdf", "pdf"}
@@ -112,7 +113,7 @@ class ScalarPrinter:
                 return f"T(-{n.operand.value})"
             return f"(-{p(n.operand)})"
         if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
-            return f"(!{p(n.operand)})"
+            return f"(!m_truth({p(n.operand)}))"
         if isinstance(n, ast.BoolOp):
             op = " && " if isinstance(n.op, ast.And) else " || "
             return "(" + op.join(map(p, n.values)) + ")"
@@ -141,6 +142,8 @@ class ScalarPrinter:
             if not opaque:
                 return self.inline(row, inner, n)
             return f"{inner.func.id}({', '.join(map(self.print, n.args))})"
+        if name == "conj_number":
+            return f"m_conj({self.print(n.args[0])})"
         if name.startswith("m_"):
             return f"{name}({', '.join(map(self.print, n.args))})"
         return self.fail(f"unknown function {name!r} in the scalar expression")
@@ -224,7 +227,7 @@ class OpPrinter:
         if lt in ("Tensor", "Tensor?") or rt in ("Tensor", "Tensor?"):
             return "Tensor", f"facula::{name}({l}, {r})"
         if "Tensor|Scalar" in (lt, rt):
-            self.fail(f"arithmetic on a Tensor|Scalar without a tensor: {ast.unparse(n)}")
+            return "Tensor|Scalar", f"operand_{name}({l}, {r})"
         kind = "Scalar" if "Scalar" in (lt, rt) else "float" if "float" in (lt, rt) or op == "/" else "int"
         if kind == "float" and op == "/":
             return kind, f"(double({l}) / double({r}))"
@@ -234,6 +237,8 @@ class OpPrinter:
         t, v = self.print(n.operand)
         if isinstance(n.op, ast.Not):
             return "bool", f"!({v})"
+        if t == "Tensor|Scalar":
+            return t, f"operand_sub(int64_t{{0}}, {v})"
         return (t, f"facula::neg({v})") if t == "Tensor" else (t, f"(-{v})")
 
     def on_BoolOp(self, n):
@@ -281,6 +286,9 @@ class OpPrinter:
 
     def on_Call(self, n):
         name = n.func.id if isinstance(n.func, ast.Name) else self.fail("only plain calls")
+        if name == "conj_number":
+            kind, value = self.print(n.args[0])
+            return kind, f"conj_operand({value})"
         if name == "is_complex":
             return "bool", f"is_complex({self.metadata('dtype', n.args[0])[1]})"
         if name in METADATA:
@@ -319,6 +327,8 @@ class OpPrinter:
             return f"OptIntList(IntList({v if t == 'int{}' else '{' + v + '}'}))"
         if p.type in ("Tensor", "Tensor?") and t in ("int", "float", "Scalar", "bool"):
             self.fail(f"{p.name} wants a Tensor, got the number {v}")
+        if p.type in ("Tensor", "Tensor?") and t == "Tensor|Scalar":
+            return f"Tensor::borrow(({v}).tensor)" if self.live else f"({v}).tensor"
         if p.type == "bool[]" and t == "int{}":
             self.fail("bool[] takes `mask`")
         return v

@@ -46,7 +46,8 @@ def declaration(row: Row) -> str:
     if row.kind in ("manual",) or row.inplace == "direct":
         lines.append("namespace forward {")
         if row.kind == "manual":
-            lines.append(f"{row.sig.cpp_return} {row.name}({parameter_list(params_of(row), False)});")
+            returns = "void" if row.mutates else row.sig.cpp_return
+            lines.append(f"{returns} {row.name}({parameter_list(params_of(row), False)});")
         if row.inplace == "direct":
             lines.append(f"void {row.name}_({parameter_list(params_of(row), False)});")
         lines.append("}")
@@ -138,7 +139,8 @@ def return_line(row: Row) -> str:
 def checks(row: Row) -> list[str]:
     """Refuse undefined tensors."""
     names = [p.name for p in row.sig.params if p.type == "Tensor"]
-    return [f'  check_defined("{row.name}", {", ".join(names)});'] if names else []
+    lines = [f'  check_defined("{row.name}", {", ".join(names)});'] if names else []
+    return lines + ([f"  {row.options['check']};"] if "check" in row.options else [])
 
 
 def function_code(row: Row) -> str:

@@ -40,10 +40,10 @@ def loop_code(name: str, row: Row, inputs: list[str], scalars: list[str], body: 
     out = {"bool": "bool", "real": "real_of<T>"}.get(result, "T")
     types = ["bool" if i in bool_inputs(row) else "T" for i in inputs]
     lines = [f"// {row.where}", "template <class T>",
-             f"static void {name}_loop(char* const* p, const int64_t* s, int64_t n, const Scalar* sc) {{"]
-    lines += [f"  const T {s} = scalar_as<T>(sc[{i}]);" for i, s in enumerate(scalars)]
+             f"static void {name}_loop(char* const* data_, int64_t count_, const Scalar* numbers_) {{"]
+    lines += [f"  const T {s} = scalar_as<T>(numbers_[{i}]);" for i, s in enumerate(scalars)]
     args = ", ".join(f"{t} {i}" for t, i in zip(types, inputs))
-    lines.append(f"  loop<{', '.join([out, *types])}>(p, s, n, [=]({args}) -> {out} {{ return {out}({body}); }});")
+    lines.append(f"  loop<{', '.join([out, *types])}>(data_, count_, [=]({args}) -> {out} {{ return {out}({body}); }});")
     lines.append("}")
     cells = ", ".join(f"{name}_loop<{DTYPES[i]}>" if i in dtypes and DTYPES[i] else "nullptr" for i in range(15))
     lines.append(f"extern const LoopFn {name}_loops[kNumDTypes] = {{{cells}}};")

@@ -55,7 +55,7 @@ FACTORY_PARAMS = [Param("DType?", "dtype", "None", True), Param("Layout?", "layo
 KEYWORDS = {"grad", "d", "jvp", "types", "result", "names", "method", "inplace", "inplace_grad", "out",
             "nondifferentiable", "factory", "doc", "samples", "bool_inputs", "shape", "dtype", "family",
             "fused", "faults", "linear", "batch", "amp", "workspace", "cost", "notes", "tuple_name",
-            "devices", "static"}
+            "devices", "check", "aliases"}
 
 
 @dataclass

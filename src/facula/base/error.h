@@ -54,7 +54,7 @@ class FACULA_API Error : public std::exception {
 // Throws an Error whose message is the concatenation of `args`.
 template <class... Args>
 [[noreturn]] FACULA_COLD void raise_error(ErrorKind kind, const Args&... args) {
-  fail(kind, cat(args...));
+  fail(kind, str(args...));
 }
 
 }  // namespace facula

@@ -1,4 +1,4 @@
-// Number printing for cat(): the shortest digits that read back to the same value.
+// Number printing for str(): the shortest digits that read back to the same value.
 #include "facula/base/format.h"
 
 #include <charconv>

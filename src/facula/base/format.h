@@ -1,4 +1,4 @@
-// Builds strings from values without streams: cat("dim ", 3, " of ", shape) gives "dim 3 of [2,
+// Builds strings from values without streams: str("dim ", 3, " of ", shape) gives "dim 3 of [2,
 // 5]". A type takes part when a function append_to(std::string&, const T&) is found by its
 // namespace, or when it is a range of such types. Numbers are printed with as few digits as read
 // back the same.
@@ -55,7 +55,7 @@ void append(std::string& out, const T& value) {
   } else if constexpr (std::is_floating_point_v<T>) {
     append_double(out, static_cast<double>(value));
   } else {
-    static_assert(Range<T>, "cat: no append_to for this type");
+    static_assert(Range<T>, "str: no append_to for this type");
     out += '[';
     const char* separator = "";
     for (const auto& item : value) {
@@ -71,10 +71,17 @@ void append(std::string& out, const T& value) {
 
 // Concatenates the printed forms of its arguments.
 template <class... Args>
-std::string cat(const Args&... args) {
+std::string str(const Args&... args) {
   std::string out;
   (format::append(out, args), ...);
   return out;
+}
+
+// The former name of str, which the operator cat now has; for texts only.
+template <class A, class... Args>
+requires(!format::Range<A> || std::is_convertible_v<A, std::string_view>) std::string
+    cat(const A& first, const Args&... args) {
+  return str(first, args...);
 }
 
 }  // namespace facula

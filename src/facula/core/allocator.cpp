@@ -379,7 +379,7 @@ void* allocate_slow(size_t bytes) {
   if (block != nullptr) return block;
   const MemoryStats stats = cpu_allocator().stats();
   fail(ErrorKind::kOutOfMemory,
-       cat("out of memory: cannot allocate ", bytes, " bytes on the CPU; ", stats.allocated.current,
+       str("out of memory: cannot allocate ", bytes, " bytes on the CPU; ", stats.allocated.current,
            " bytes are in use and ", stats.reserved.current, " bytes reserved"));
 }
 

@@ -40,7 +40,7 @@ Device parse_device(std::string_view text) {
 
 std::string device_text(Device d) {
   std::string text(kDeviceNames[static_cast<int>(d.type)].text);
-  if (d.index >= 0) text += cat(":", static_cast<int>(d.index));
+  if (d.index >= 0) text += str(":", static_cast<int>(d.index));
   return text;
 }
 

@@ -25,7 +25,7 @@ DType promote_integers(DType a, DType b) {
     DType other = wide_unsigned(a) ? b : a;
     DType wide = wide_unsigned(a) ? a : b;
     if (other == kUInt8) return wide;
-    fail(ErrorKind::kRuntime, cat("promotion for uint16, uint32, uint64 types is not supported, "
+    fail(ErrorKind::kRuntime, str("promotion for uint16, uint32, uint64 types is not supported, "
                                   "attempted to promote ",
                                   dtype_title(a), " and ", dtype_title(b)));
   }
@@ -73,7 +73,7 @@ DType default_dtype() { return default_type.load(std::memory_order_relaxed); }
 
 void set_default_dtype(DType t) {
   if (!is_floating(t)) {
-    fail(ErrorKind::kType, cat("set_default_dtype: expected a floating-point dtype, got ",
+    fail(ErrorKind::kType, str("set_default_dtype: expected a floating-point dtype, got ",
                                dtype_name(t)));
   }
   default_type.store(t, std::memory_order_relaxed);

@@ -17,7 +17,7 @@ std::string list_text(IntList list) {
 int64_t wrap_dim(int64_t dim, int64_t ndim, const char* op) {
   int64_t n = ndim == 0 ? 1 : ndim;
   if (dim < -n || dim >= n) {
-    fail(ErrorKind::kIndex, cat(op, ": Dimension out of range (expected dim to be in range of [", -n,
+    fail(ErrorKind::kIndex, str(op, ": Dimension out of range (expected dim to be in range of [", -n,
                                 ", ", n - 1, "], but got ", dim, ")"));
   }
   return dim < 0 ? dim + n : dim;
@@ -25,7 +25,7 @@ int64_t wrap_dim(int64_t dim, int64_t ndim, const char* op) {
 
 uint64_t dim_mask(OptIntList dims, int64_t ndim, const char* op, bool empty_is_all) {
   if (ndim > 64) {
-    fail(ErrorKind::kRuntime, cat(op, ": expected at most 64 dimensions, got ", ndim));
+    fail(ErrorKind::kRuntime, str(op, ": expected at most 64 dimensions, got ", ndim));
   }
   uint64_t all = ndim >= 64 ? ~uint64_t{0} : (uint64_t{1} << ndim) - 1;
   if (!dims || (dims->empty() && empty_is_all)) return all;
@@ -33,7 +33,7 @@ uint64_t dim_mask(OptIntList dims, int64_t ndim, const char* op, bool empty_is_a
   for (int64_t d : *dims) {
     uint64_t bit = uint64_t{1} << wrap_dim(d, ndim, op);
     if (mask & bit) {
-      fail(ErrorKind::kRuntime, cat(op, ": dim ", d, " appears multiple times in the list of dims ",
+      fail(ErrorKind::kRuntime, str(op, ": dim ", d, " appears multiple times in the list of dims ",
                                     list_text(*dims)));
     }
     mask |= bit;
@@ -46,7 +46,7 @@ int64_t count_elements(IntList sizes, const char* op) {
   bool zero = false;
   for (int64_t s : sizes) {
     if (s < 0) {
-      fail(ErrorKind::kRuntime, cat(op, ": Trying to create tensor with negative dimension ", s,
+      fail(ErrorKind::kRuntime, str(op, ": Trying to create tensor with negative dimension ", s,
                                     ": ", list_text(sizes)));
     }
     zero |= s == 0;
@@ -54,7 +54,7 @@ int64_t count_elements(IntList sizes, const char* op) {
   if (zero) return 0;
   for (int64_t s : sizes) {
     if (__builtin_mul_overflow(n, s, &n)) {
-      fail(ErrorKind::kRuntime, cat(op, ": numel: integer multiplication overflow for sizes ",
+      fail(ErrorKind::kRuntime, str(op, ": numel: integer multiplication overflow for sizes ",
                                     list_text(sizes)));
     }
   }
@@ -82,7 +82,7 @@ Sizes broadcast_sizes(IntList a, IntList b, const char* op) {
       size_t d = skip + i;
       bool swapped = a.size() < b.size();
       fail(ErrorKind::kRuntime,
-           cat(op, ": The size of tensor a (", swapped ? y : x, ") must match the size of tensor b (",
+           str(op, ": The size of tensor a (", swapped ? y : x, ") must match the size of tensor b (",
                swapped ? x : y, ") at non-singleton dimension ", static_cast<int64_t>(d),
                "; got shapes ", list_text(a), " and ", list_text(b)));
     }
@@ -98,10 +98,10 @@ Sizes infer_sizes(IntList wanted, int64_t numel, const char* op) {
   bool overflow = false;
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i] == -1) {
-      if (hole >= 0) fail(ErrorKind::kRuntime, cat(op, ": only one dimension can be inferred"));
+      if (hole >= 0) fail(ErrorKind::kRuntime, str(op, ": only one dimension can be inferred"));
       hole = static_cast<int>(i);
     } else if (out[i] < 0) {
-      fail(ErrorKind::kRuntime, cat(op, ": invalid shape dimension ", out[i]));
+      fail(ErrorKind::kRuntime, str(op, ": invalid shape dimension ", out[i]));
     } else {
       overflow |= __builtin_mul_overflow(known, out[i], &known);
     }
@@ -109,12 +109,12 @@ Sizes infer_sizes(IntList wanted, int64_t numel, const char* op) {
   bool fits = !overflow && (hole < 0 ? known == numel : known > 0 && numel % known == 0);
   if (!fits) {
     if (hole >= 0 && known == 0 && !overflow) {
-      fail(ErrorKind::kRuntime, cat(op, ": cannot reshape tensor of ", numel,
+      fail(ErrorKind::kRuntime, str(op, ": cannot reshape tensor of ", numel,
                                     " elements into shape ", list_text(wanted),
                                     " because the unspecified dimension size -1 can be any value and "
                                     "is ambiguous"));
     }
-    fail(ErrorKind::kRuntime, cat(op, ": shape '", list_text(wanted), "' is invalid for input of size ",
+    fail(ErrorKind::kRuntime, str(op, ": shape '", list_text(wanted), "' is invalid for input of size ",
                                   numel));
   }
   if (hole >= 0) out[hole] = numel / known;

@@ -207,6 +207,7 @@ struct TensorOrScalar {
   TensorOrScalar(TensorImpl* t) : tensor(t) {}
   TensorOrScalar(const Scalar& s) : scalar(s) {}
   TensorOrScalar(double v) : scalar(v) {}
+  TensorOrScalar(std::complex<double> v) : scalar(v) {}
   TensorOrScalar(int v) : scalar(v) {}
   TensorOrScalar(int64_t v) : scalar(v) {}
   TensorOrScalar(bool v) : scalar(v) {}

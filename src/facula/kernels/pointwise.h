@@ -5,8 +5,10 @@
 
 namespace facula::kernels {
 
-// LoopFn computes n elements: p[0] is the output, p[1...] the inputs, strides in bytes.
-using LoopFn = void (*)(char* const* p, const int64_t* strides, int64_t n, const Scalar* scalars);
+// LoopFn computes n neighbouring elements: p[0] is the output, p[1...] the inputs. Operands that are
+// strided, fixed or of another dtype are brought into dense blocks by the caller, so that a row has
+// one loop a dtype.
+using LoopFn = void (*)(char* const* p, int64_t n, const Scalar* scalars);
 
 // ResultRule gives the dtype of the result from the promoted dtype of the inputs.
 enum class ResultRule : uint8_t {

@@ -6,6 +6,7 @@
 #include "facula/autograd/engine.h"
 #include "facula/base/error.h"
 #include "facula/kernels/view.h"
+#include "facula/ops/checks.h"
 #include "facula/ops/geometry.h"
 #include "facula/ops/pointwise.h"
 #include "facula/ops/rules.h"
@@ -13,7 +14,7 @@
 #include "facula/ops/types.h"
 
 // FACULA_LOOPS declares a row's loops of each instruction set; FACULA_LOOP_TABLE lists them.
-#if FACULA_HAS_AVX512
+#if FACULA_HAVE_avx512
 #define FACULA_LOOPS(name)                                   \
   namespace kernels::avx2 {                                  \
   extern const LoopFn name[kNumDTypes];                      \
@@ -105,12 +106,22 @@ inline Operand conj_operand(const Operand& v) {
   if (v.tensor.defined()) return Operand(conj_operand(v.tensor));
   return Operand(v.scalar.conj());
 }
+inline Operand conj_operand(const TensorOrScalar& v) {
+  if (v.tensor) return Operand(conj_operand(Tensor::borrow(v.tensor)));
+  return Operand(v.scalar.conj());
+}
 inline Scalar conj_operand(double v) { return Scalar(v); }
+
+// operand_add and its kin combine operands of which neither may be a tensor.
+FACULA_API Operand operand_add(const TensorOrScalar& a, const TensorOrScalar& b);
+FACULA_API Operand operand_sub(const TensorOrScalar& a, const TensorOrScalar& b);
+FACULA_API Operand operand_mul(const TensorOrScalar& a, const TensorOrScalar& b);
+FACULA_API Operand operand_div(const TensorOrScalar& a, const TensorOrScalar& b);
 
 template <class... T>
 inline void check_defined(const char* op, const T&... tensors) {
   if (!(tensors.defined() && ...)) [[unlikely]] {
-    fail(ErrorKind::kType, cat(op, ": expected a Tensor, got an undefined one"));
+    fail(ErrorKind::kType, str(op, ": expected a Tensor, got an undefined one"));
   }
 }
 
@@ -137,6 +148,21 @@ inline int64_t list_prod(IntList list) {
   int64_t n = 1;
   for (int64_t v : list) n *= v;
   return n;
+}
+// shapes_of flattens the shapes of a list: for each tensor its rank, then its sizes.
+inline Sizes shapes_of(TensorList list) {
+  Sizes out;
+  for (const Tensor& t : list) {
+    out.push_back(t.dim());
+    for (int64_t s : t.sizes()) out.push_back(s);
+  }
+  return out;
+}
+// inverse_permutation gives the dims that undo a permute.
+inline Sizes inverse_permutation(IntList dims) {
+  Sizes out(dims.size());
+  for (int i = 0; i < dims.ssize(); ++i) out[dims[i] < 0 ? dims[i] + dims.ssize() : dims[i]] = i;
+  return out;
 }
 // reduced_numel counts the elements that a reduction over dims folds into one.
 inline int64_t reduced_numel(IntList shape, OptIntList dims) {

@@ -19,7 +19,7 @@ Geometry transpose_geometry(const Tensor& t, int64_t dim0, int64_t dim1, const c
 
 Geometry permute_geometry(const Tensor& t, IntList dims) {
   if (dims.ssize() != t.dim()) {
-    fail(ErrorKind::kRuntime, cat("permute: expected ", t.dim(), " dims for a tensor of shape ",
+    fail(ErrorKind::kRuntime, str("permute: expected ", t.dim(), " dims for a tensor of shape ",
                                   list_text(t.sizes()), ", got ", list_text(dims)));
   }
   Geometry g;
@@ -39,7 +39,7 @@ Geometry expand_geometry(const Tensor& t, IntList sizes) {
   int64_t skip = sizes.ssize() - t.dim();
   if (skip < 0) {
     fail(ErrorKind::kRuntime,
-         cat("expand: the number of sizes provided (", sizes.ssize(),
+         str("expand: the number of sizes provided (", sizes.ssize(),
              ") must be greater or equal to the number of dimensions in the tensor (", t.dim(), ")"));
   }
   Geometry g;
@@ -50,15 +50,15 @@ Geometry expand_geometry(const Tensor& t, IntList sizes) {
     int64_t stride = i < skip ? 0 : t.strides()[i - skip];
     if (want == -1) {
       if (i < skip) {
-        fail(ErrorKind::kRuntime, cat("expand: the expanded size of the tensor (-1) isn't allowed in "
+        fail(ErrorKind::kRuntime, str("expand: the expanded size of the tensor (-1) isn't allowed in "
                                       "a leading, non-existing dimension ", i));
       }
       want = have;
     }
-    if (want < 0) fail(ErrorKind::kRuntime, cat("expand: expected sizes of at least -1, got ", want));
+    if (want < 0) fail(ErrorKind::kRuntime, str("expand: expected sizes of at least -1, got ", want));
     if (want != have && have != 1) {
       fail(ErrorKind::kRuntime,
-           cat("expand: The expanded size of the tensor (", want, ") must match the existing size (",
+           str("expand: The expanded size of the tensor (", want, ") must match the existing size (",
                have, ") at non-singleton dimension ", i, ".  Target sizes: ", list_text(sizes),
                ".  Tensor sizes: ", list_text(t.sizes())));
     }
@@ -105,7 +105,7 @@ Geometry view_geometry(const Tensor& t, IntList sizes) {
   std::optional<Sizes> strides = find_view_strides(t, g.sizes);
   if (!strides) {
     fail(ErrorKind::kRuntime,
-         cat("view: view size is not compatible with input tensor's size and stride (at least one "
+         str("view: view size is not compatible with input tensor's size and stride (at least one "
              "dimension spans across two contiguous subspaces). Use .reshape(...) instead. Shape ",
              list_text(t.sizes()), " with strides ", list_text(t.strides()), " to ", list_text(sizes)));
   }
@@ -120,7 +120,7 @@ Geometry select_geometry(const Tensor& t, int64_t dim, int64_t index) {
   dim = wrap_dim(dim, t.dim(), "select");
   int64_t size = t.sizes()[dim];
   if (index < -size || index >= size) {
-    fail(ErrorKind::kIndex, cat("index ", index, " is out of bounds for dimension ", dim,
+    fail(ErrorKind::kIndex, str("index ", index, " is out of bounds for dimension ", dim,
                                 " with size ", size));
   }
   Geometry g = geometry_of(t);
@@ -134,7 +134,7 @@ Geometry slice_geometry(const Tensor& t, int64_t dim, std::optional<int64_t> sta
                         std::optional<int64_t> end, int64_t step) {
   if (t.dim() == 0) fail(ErrorKind::kRuntime, "slice: slice() cannot be applied to a 0-dim tensor.");
   dim = wrap_dim(dim, t.dim(), "slice");
-  if (step <= 0) fail(ErrorKind::kRuntime, cat("slice: slice step must be positive, got ", step));
+  if (step <= 0) fail(ErrorKind::kRuntime, str("slice: slice step must be positive, got ", step));
   int64_t size = t.sizes()[dim];
   auto clamp = [size](int64_t i) {
     if (i < 0) i += size;
@@ -155,12 +155,12 @@ Geometry narrow_geometry(const Tensor& t, int64_t dim, int64_t start, int64_t le
   int64_t size = t.sizes()[dim];
   if (length < 0) fail(ErrorKind::kRuntime, "narrow(): length must be non-negative.");
   if (start < -size || start > size) {
-    fail(ErrorKind::kIndex, cat("narrow: start out of range (expected to be in range of [", -size,
+    fail(ErrorKind::kIndex, str("narrow: start out of range (expected to be in range of [", -size,
                                 ", ", size, "], but got ", start, ")"));
   }
   if (start < 0) start += size;
   if (start > size - length) {
-    fail(ErrorKind::kRuntime, cat("narrow: start (", start, ") + length (", length,
+    fail(ErrorKind::kRuntime, str("narrow: start (", start, ") + length (", length,
                                   ") exceeds dimension size (", size, ")."));
   }
   Geometry g = geometry_of(t);
@@ -193,7 +193,7 @@ Geometry unsqueeze_geometry(const Tensor& t, int64_t dim) {
 Geometry diagonal_geometry(const Tensor& t, int64_t offset, int64_t dim1, int64_t dim2) {
   int64_t a = wrap_dim(dim1, t.dim(), "diagonal"), b = wrap_dim(dim2, t.dim(), "diagonal");
   if (a == b) {
-    fail(ErrorKind::kRuntime, cat("diagonal dimensions cannot be identical ", dim1, ", ", dim2));
+    fail(ErrorKind::kRuntime, str("diagonal dimensions cannot be identical ", dim1, ", ", dim2));
   }
   Geometry g = geometry_of(t);
   int64_t rows = g.sizes[a], columns = g.sizes[b];
@@ -215,12 +215,12 @@ Geometry diagonal_geometry(const Tensor& t, int64_t offset, int64_t dim1, int64_
 Geometry unfold_geometry(const Tensor& t, int64_t dim, int64_t size, int64_t step) {
   dim = wrap_dim(dim, t.dim(), "unfold");
   int64_t have = t.dim() ? t.sizes()[dim] : 1;
-  if (size < 0) fail(ErrorKind::kRuntime, cat("unfold: size is ", size, " but must be >= 0"));
+  if (size < 0) fail(ErrorKind::kRuntime, str("unfold: size is ", size, " but must be >= 0"));
   if (size > have) {
-    fail(ErrorKind::kRuntime, cat("maximum size for tensor at dimension ", dim, " is ", have,
+    fail(ErrorKind::kRuntime, str("maximum size for tensor at dimension ", dim, " is ", have,
                                   " but size is ", size));
   }
-  if (step <= 0) fail(ErrorKind::kRuntime, cat("unfold: step is ", step, " but must be > 0"));
+  if (step <= 0) fail(ErrorKind::kRuntime, str("unfold: step is ", step, " but must be > 0"));
   Geometry g = geometry_of(t);
   int64_t stride = t.dim() ? g.strides[dim] : 1;
   if (t.dim()) {
@@ -235,7 +235,7 @@ Geometry unfold_geometry(const Tensor& t, int64_t dim, int64_t size, int64_t ste
 Geometry strided_geometry(const Tensor& t, IntList sizes, IntList strides,
                           std::optional<int64_t> offset) {
   if (sizes.size() != strides.size()) {
-    fail(ErrorKind::kRuntime, cat("as_strided: mismatch in length of strides and shape, got sizes ",
+    fail(ErrorKind::kRuntime, str("as_strided: mismatch in length of strides and shape, got sizes ",
                                   list_text(sizes), " and strides ", list_text(strides)));
   }
   for (int64_t s : strides) {
@@ -243,14 +243,14 @@ Geometry strided_geometry(const Tensor& t, IntList sizes, IntList strides,
   }
   Geometry g{sizes.to_sizes(), strides.to_sizes(), offset.value_or(t.storage_offset())};
   if (g.offset < 0) {
-    fail(ErrorKind::kRuntime, cat("as_strided: Tensor: invalid storage offset ", g.offset));
+    fail(ErrorKind::kRuntime, str("as_strided: Tensor: invalid storage offset ", g.offset));
   }
   return g;
 }
 
 Geometry movedim_geometry(const Tensor& t, IntList source, IntList destination) {
   if (source.size() != destination.size()) {
-    fail(ErrorKind::kRuntime, cat("movedim: Invalid source or destination dims: source (",
+    fail(ErrorKind::kRuntime, str("movedim: Invalid source or destination dims: source (",
                                   list_text(source), " dims ) should contain the same number of dims "
                                   "as destination (", list_text(destination), " dims)"));
   }

@@ -74,7 +74,7 @@ DType loop_type(const Pointwise& row, DType compute) {
   if (find_loop(row, compute)) return compute;
   if (is_reduced(compute) && find_loop(row, kFloat32)) return kFloat32;
   fail(ErrorKind::kNotImplemented,
-       cat("\"", row.name, "\" not implemented for '", dtype_title(compute), "'"));
+       str("\"", row.name, "\" not implemented for '", dtype_title(compute), "'"));
 }
 
 void put_scalar(void* to, const Scalar& s, DType t) {
@@ -104,66 +104,61 @@ void put_scalar(void* to, const Scalar& s, DType t) {
 
 // Call is one evaluation: operands with the dtypes they have and the dtype of the loop.
 struct Call {
-  const Pointwise& row;
   LoopFn loop;
-  DType type;  // of the loop
   const Scalar* scalars;
   int num = 0;
   DType from[kMaxOperands];  // dtype of each operand in memory; [0] is the output
   DType want[kMaxOperands];  // dtype that the loop expects
-  bool convert = false;
+
+  Call(LoopFn f, const Scalar* s) : loop(f), scalars(s) {}
 
   void operand(DType have, DType loop_wants) {
     from[num] = have;
     want[num] = loop_wants;
-    convert |= have != loop_wants;
     ++num;
   }
+
+  // run computes one inner row; operands that are not dense go through blocks of a buffer.
   void run(char* const* p, const int64_t* strides, int64_t n) const {
-    if (!convert) return loop(p, strides, n, scalars);
-    alignas(64) char buffer[kMaxOperands][kBlock * 16];
-    for (int64_t at = 0; at < n; at += kBlock) {
-      block(p, strides, at, std::min(kBlock, n - at), buffer);
+    bool direct[kMaxOperands], all = true;
+    for (int k = 0; k < num; ++k) {
+      direct[k] = from[k] == want[k] && (strides[k] == item_size(want[k]) || n == 1);
+      all &= direct[k];
     }
+    if (all) return loop(p, n, scalars);
+    run_blocks(p, strides, n, direct);
   }
 
  private:
-  void block(char* const* p, const int64_t* strides, int64_t at, int64_t n,
-             char (*buffer)[kBlock * 16]) const {
+  void run_blocks(char* const* p, const int64_t* strides, int64_t n, const bool* direct) const {
+    alignas(64) char buffer[kMaxOperands][kBlock * 16];
     char* q[kMaxOperands];
-    int64_t s[kMaxOperands];
-    for (int k = 0; k < num; ++k) {
-      q[k] = p[k] + at * strides[k];
-      s[k] = strides[k];
-      if (from[k] == want[k]) continue;
-      q[k] = buffer[k];
-      s[k] = item_size(want[k]);
-      if (k == 0) continue;
-      if (strides[k] == 0) {
-        kernels::copy->convert(buffer[k], want[k], 0, p[k], from[k], 0, 1);
-        s[k] = 0;
-      } else {
-        kernels::copy->convert(buffer[k], want[k], s[k], p[k] + at * strides[k], from[k], strides[k], n);
+    for (int64_t at = 0; at < n; at += kBlock) {
+      int64_t m = std::min(kBlock, n - at);
+      for (int k = 0; k < num; ++k) {
+        char* here = p[k] + at * strides[k];
+        q[k] = direct[k] ? here : buffer[k];
+        if (direct[k] || k == 0 || (strides[k] == 0 && at > 0)) continue;
+        kernels::copy->convert(buffer[k], want[k], item_size(want[k]), here, from[k], strides[k], m);
       }
-    }
-    loop(q, s, n, scalars);
-    if (from[0] != want[0]) {
-      kernels::copy->convert(p[0] + at * strides[0], from[0], strides[0], buffer[0], want[0],
-                             item_size(want[0]), n);
+      loop(q, m, scalars);
+      if (!direct[0]) {
+        kernels::copy->convert(p[0] + at * strides[0], from[0], strides[0], buffer[0], want[0],
+                               item_size(want[0]), m);
+      }
     }
   }
 };
 
-// run_dense calls a loop over operands that are all dense (or fixed), without a Loop.
-void run_dense(const Pointwise& row, LoopFn loop, char* const* p, const int64_t* s, int n_ops,
-               int64_t n, const Scalar* scalars) {
+// run_dense calls a loop over operands that are all dense or fixed, without a Loop.
+void run_dense(const Pointwise& row, const Call& call, char* const* p, const int64_t* s, int64_t n) {
   int64_t grain = kGrain / row.cost;
-  if (n <= grain) return loop(p, s, n, scalars);
+  if (n <= grain) return call.run(p, s, n);
   Unlocked unlocked;
   parallel_for(0, n, grain, [&](int64_t b, int64_t e) {
     char* q[kMaxOperands];
-    for (int k = 0; k < n_ops; ++k) q[k] = p[k] + b * s[k];
-    loop(q, s, e - b, scalars);
+    for (int k = 0; k < call.num; ++k) q[k] = p[k] + b * s[k];
+    call.run(q, s, e - b);
   });
 }
 
@@ -201,6 +196,8 @@ Tensor fast_path(const Pointwise& row, std::initializer_list<TensorOrScalar> inp
   alignas(16) char numbers[kMaxInputs][16];
   char* p[kMaxOperands];
   int64_t s[kMaxOperands];
+  Call call(loop, scalars);
+  call.operand(result, result);
   int k = 1;
   for (const TensorOrScalar& v : inputs) {
     if (v.tensor) {
@@ -212,12 +209,13 @@ Tensor fast_path(const Pointwise& row, std::initializer_list<TensorOrScalar> inp
       p[k] = numbers[k - 1];
       s[k] = 0;
     }
+    call.operand(t, t);
     ++k;
   }
   Tensor r = out ? *out : new_empty({first->sizes, first->ndim}, result);
   p[0] = static_cast<char*>(r->data());
   s[0] = item_size(result);
-  run_dense(row, loop, p, s, k, first->numel, scalars);
+  run_dense(row, call, p, s, first->numel);
   return r;
 }
 
@@ -235,7 +233,7 @@ void merge_device(Plan& plan, const TensorImpl* t, const char* op) {
     plan.has_device = true;
   } else if (!(t->device == plan.device) && t->ndim > 0 && !t->device.is_cpu()) {
     fail(ErrorKind::kRuntime,
-         cat(op, ": Expected all tensors to be on the same device, but found at least two devices, ",
+         str(op, ": Expected all tensors to be on the same device, but found at least two devices, ",
              device_text(plan.device), " and ", device_text(t->device), "!"));
   }
 }
@@ -255,7 +253,7 @@ Plan make_plan(const Pointwise& row, std::initializer_list<TensorOrScalar> input
     if (!(row.bool_inputs >> k & 1)) types.add(v);
     ++k;
   }
-  if (!any) fail(ErrorKind::kType, cat(row.name, ": expected at least one Tensor operand"));
+  if (!any) fail(ErrorKind::kType, str(row.name, ": expected at least one Tensor operand"));
   for (const TensorOrScalar& v : inputs) {
     if (v.tensor && v.tensor->ndim && IntList(v.tensor->sizes, v.tensor->ndim) == IntList(plan.shape)) {
       plan.like = v.tensor;
@@ -270,7 +268,7 @@ void run_plan(const Pointwise& row, const Plan& plan, const Tensor& out,
               std::initializer_list<TensorOrScalar> inputs, const Scalar* scalars) {
   DType type = loop_type(row, plan.compute);
   if (out.numel() == 0 || out.is_meta()) return;
-  Call call{row, find_loop(row, type), type, scalars};
+  Call call(find_loop(row, type), scalars);
   call.operand(out.dtype(), result_dtype(row, type));
   Loop loop(plan.shape);
   loop.add(out);
@@ -308,7 +306,7 @@ DType result_type(std::initializer_list<TensorOrScalar> operands) {
 void check_no_internal_overlap(const Tensor& out, const char* op) {
   if (may_overlap_itself(out)) {
     fail(ErrorKind::kRuntime,
-         cat(op, ": unsupported operation: more than one element of the written-to tensor refers to "
+         str(op, ": unsupported operation: more than one element of the written-to tensor refers to "
                  "a single memory location. Please clone() the tensor before performing the "
                  "operation."));
   }
@@ -319,7 +317,7 @@ void check_no_overlap(const Tensor& out, const Tensor& in, const char* op) {
   Overlap o = memory_overlap(out, in);
   if (o == Overlap::kPartial) {
     fail(ErrorKind::kRuntime,
-         cat(op, ": unsupported operation: some elements of the input tensor and the written-to "
+         str(op, ": unsupported operation: some elements of the input tensor and the written-to "
                  "tensor refer to a single memory location. Please clone() the tensor before "
                  "performing the operation."));
   }
@@ -349,12 +347,12 @@ void pointwise_into(const Pointwise& row, const Tensor& out,
   if (!shared && fast_path(row, inputs, scalars, &out).defined()) return;
   Plan plan = make_plan(row, inputs);
   if (!(IntList(plan.shape) == out.sizes())) {
-    fail(ErrorKind::kRuntime, cat(row.name, ": output with shape ", list_text(out.sizes()),
+    fail(ErrorKind::kRuntime, str(row.name, ": output with shape ", list_text(out.sizes()),
                                   " doesn't match the broadcast shape ", list_text(plan.shape)));
   }
   DType type = result_dtype(row, plan.compute);
   if (!can_cast(type, out.dtype())) {
-    fail(ErrorKind::kRuntime, cat(row.name, ": result type ", dtype_title(type),
+    fail(ErrorKind::kRuntime, str(row.name, ": result type ", dtype_title(type),
                                   " can't be cast to the desired output type ",
                                   dtype_title(out.dtype())));
   }

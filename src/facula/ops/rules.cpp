@@ -49,11 +49,11 @@ Sizes reduced_shape(IntList shape, uint64_t mask, bool keepdim) {
 
 void store_into(const Tensor& self, const Tensor& value, const char* op) {
   if (!(self.sizes() == value.sizes())) {
-    fail(ErrorKind::kRuntime, cat(op, ": output with shape ", list_text(self.sizes()),
+    fail(ErrorKind::kRuntime, str(op, ": output with shape ", list_text(self.sizes()),
                                   " doesn't match the broadcast shape ", list_text(value.sizes())));
   }
   if (!can_cast(value.dtype(), self.dtype())) {
-    fail(ErrorKind::kRuntime, cat(op, ": result type ", dtype_title(value.dtype()),
+    fail(ErrorKind::kRuntime, str(op, ": result type ", dtype_title(value.dtype()),
                                   " can't be cast to the desired output type ",
                                   dtype_title(self.dtype())));
   }

@@ -7,5 +7,10 @@
 #include <tuple>
 #include <vector>
 
-#include "facula/core/generator.h"
 #include "facula/core/tensor.h"
+
+namespace facula {
+
+class Generator;
+
+}  // namespace facula
