@@ -12,7 +12,7 @@ namespace facula::kernels {
 namespace avx2 {
 FACULA_KERNEL_FAMILIES(FACULA_DECLARE)
 }
-#if FACULA_HAVE_avx512
+#if FACULA_HAS_AVX512
 namespace avx512 {
 FACULA_KERNEL_FAMILIES(FACULA_DECLARE)
 }
@@ -29,7 +29,7 @@ int isa_level_in_use = 0;
 namespace {
 
 bool want_avx512() {
-#if FACULA_HAVE_avx512
+#if FACULA_HAS_AVX512
   const char* wanted = std::getenv("FACULA_ISA");
   if (wanted && std::strcmp(wanted, "avx2") == 0) return false;
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -43,7 +43,7 @@ bool want_avx512() {
 __attribute__((constructor)) void select_kernels() {
   __builtin_cpu_init();
   if (!want_avx512()) return;
-#if FACULA_HAVE_avx512
+#if FACULA_HAS_AVX512
   isa_level_in_use = 1;
 #define FACULA_SELECT(Struct, name) name = &avx512::name##_table;
   FACULA_KERNEL_FAMILIES(FACULA_SELECT)

@@ -14,7 +14,7 @@
 #include "facula/ops/types.h"
 
 // FACULA_LOOPS declares a row's loops of each instruction set; FACULA_LOOP_TABLE lists them.
-#if FACULA_HAVE_avx512
+#if FACULA_HAS_AVX512
 #define FACULA_LOOPS(name)                                   \
   namespace kernels::avx2 {                                  \
   extern const LoopFn name[kNumDTypes];                      \

@@ -1,0 +1,39 @@
+// What autograd needs of operators, handed over when the library is loaded.
+#include "facula/ops/functions.h"
+#include "facula/ops/generated_prelude.h"
+
+namespace facula {
+namespace {
+
+Tensor add_tensors(const Tensor& a, const Tensor& b) { return add(a, b); }
+void add_into(const Tensor& a, const Tensor& b) { add_(a, b); }
+Tensor zeros_of(IntList sizes, DType dtype, Device device) { return zeros(sizes, dtype, device); }
+Tensor ones_of(IntList sizes, DType dtype, Device device) { return ones(sizes, dtype, device); }
+Tensor dense_copy(const Tensor& t) { return clone(t); }
+Tensor sum_to(const Tensor& t, IntList sizes) { return sum_to_size(t, sizes); }
+Tensor cast_to(const Tensor& t, DType dtype) { return cast(t, dtype); }
+Tensor real_part(const Tensor& t) { return real(t); }
+Tensor strided(const Tensor& t, IntList sizes, IntList strides, int64_t offset) {
+  return as_strided(t, sizes, strides, offset);
+}
+void copy_into(const Tensor& dst, const Tensor& src) { copy_(dst, src); }
+
+Tensor as_real(const Tensor& t) { return view_as_real(t); }
+Tensor as_complex(const Tensor& t) { return view_as_complex(t); }
+bool has_nan(const Tensor& t) {
+  Tensor flags = to_contiguous(isnan(t));
+  const bool* p = flags.data_as<bool>();
+  for (int64_t i = 0; i < flags.numel(); ++i) {
+    if (p[i]) return true;
+  }
+  return false;
+}
+
+__attribute__((constructor)) void fill_table() {
+  gradient_ops = GradientOps{add_tensors, add_into, zeros_of, ones_of, dense_copy,
+                             sum_to,      cast_to,  real_part, strided, copy_into,
+                             as_real,     as_complex, has_nan};
+}
+
+}  // namespace
+}  // namespace facula
