@@ -90,7 +90,9 @@ struct TensorsArg {
 struct Bound {
   PyObject* v[kMaxArgs];
   const Signature* sig;
-  PyObject* var_args = nullptr;  // owned tuple of `int...`
+  PyObject* const* var = nullptr;  // the positional arguments of an `int...` given one by one
+  Py_ssize_t var_count = 0;
+  bool is_method = false;
 
   bool has(int i) const { return v[i] != nullptr; }
   Tensor tensor(int i) const;           // Tensor

@@ -1,0 +1,180 @@
+// dispatch: matches the arguments of a call to the overloads of a name, hands it to
+// __torch_function__ where one is in play, and calls the row.
+#include "facula/python/arguments.h"
+#include "facula/python/torch_function.h"
+#include "facula/python/types.h"
+
+namespace facula::python {
+
+namespace {
+
+// The other names that a keyword may go by.
+struct Alias {
+  const char* given;
+  const char* name;
+};
+constexpr Alias kAliases[] = {
+    {"self", "input"},  {"input", "self"},     {"x", "input"},    {"x", "self"},
+    {"a", "input"},     {"a", "self"},         {"x1", "input"},   {"x1", "self"},
+    {"x2", "other"},    {"axis", "dim"},       {"keepdims", "keepdim"},
+};
+
+bool same_name(Param& p, PyObject* name) {
+  if (!p.interned) p.interned = intern(p.name);
+  if (p.interned == name) return true;
+  return PyUnicode_CompareWithASCIIString(name, p.name) == 0;
+}
+
+int find_param(const Signature& s, PyObject* name) {
+  for (int i = 0; i < s.count; ++i) {
+    if (s.params[i].interned == name && name) return i;
+  }
+  for (int i = 0; i < s.count; ++i) {
+    if (same_name(s.params[i], name)) return i;
+  }
+  for (const Alias& a : kAliases) {
+    if (PyUnicode_CompareWithASCIIString(name, a.given) != 0) continue;
+    for (int i = 0; i < s.count; ++i) {
+      if (strcmp(s.params[i].name, a.name) == 0) return i;
+    }
+  }
+  return -1;
+}
+
+bool int_like(PyObject* o) {
+  return is_integer(o) || (is_tensor(o) && unwrap(o).dim() == 0);
+}
+
+void explain_count(const Signature& s, Py_ssize_t given) {
+  PyErr_Format(PyExc_TypeError, "%s() takes %d positional argument%s but %zd %s given", s.name,
+               s.positional, s.positional == 1 ? "" : "s", given, given == 1 ? "was" : "were");
+}
+
+void explain_missing(const Bound& b, const Signature& s) {
+  std::string names;
+  int n = 0;
+  for (int i = 0; i < s.count; ++i) {
+    if (b.v[i] || s.params[i].has_default) continue;
+    names += cat(n ? ", \"" : "\"", shown_name(s.params[i]), "\"");
+    ++n;
+  }
+  PyErr_Format(PyExc_TypeError, "%s() missing %d required positional arguments: %s", s.name, n,
+               names.c_str());
+}
+
+bool bind_keywords(Bound& b, const Signature& s, PyObject* const* values, PyObject* kwnames,
+                   bool explain) {
+  Py_ssize_t n = PyTuple_GET_SIZE(kwnames);
+  for (Py_ssize_t j = 0; j < n; ++j) {
+    PyObject* name = PyTuple_GET_ITEM(kwnames, j);
+    int i = find_param(s, name);
+    if (i < 0) {
+      if (explain) {
+        PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", s.name, name);
+      }
+      return false;
+    }
+    if (b.v[i]) {
+      if (explain) {
+        PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", s.name, name);
+      }
+      return false;
+    }
+    b.v[i] = values[j];
+    if (values[j] == Py_None && s.params[i].type == ArgType::kOut) b.v[i] = nullptr;
+  }
+  return true;
+}
+
+bool bind_slow(Bound& b, const Signature& s, PyObject* self, PyObject* const* args,
+               Py_ssize_t nargs, PyObject* kwnames, bool explain) {
+  for (int i = 0; i < s.count; ++i) b.v[i] = nullptr;
+  int k = 0;
+  if (self) b.v[k++] = self;
+  for (Py_ssize_t i = 0; i < nargs; ++i) {
+    if (k < s.positional && s.params[k].type == ArgType::kVarInts && int_like(args[i])) {
+      b.v[k++] = args[i];
+      b.var = args + i;
+      b.var_count = nargs - i;
+      break;
+    }
+    if (k >= s.positional) {
+      if (explain) explain_count(s, nargs + (self != nullptr));
+      return false;
+    }
+    b.v[k++] = args[i];
+  }
+  if (kwnames && !bind_keywords(b, s, args + nargs, kwnames, explain)) return false;
+  for (int i = 0; i < s.count; ++i) {
+    if (b.v[i] || s.params[i].has_default) continue;
+    if (s.params[i].type == ArgType::kVarInts && nargs > 0) continue;
+    if (explain) explain_missing(b, s);
+    return false;
+  }
+  return true;
+}
+
+bool all_fit(const Bound& b) {
+  const Signature& s = *b.sig;
+  for (int i = 0; i < s.count; ++i) {
+    if (!b.v[i]) continue;
+    if (s.params[i].type == ArgType::kVarInts && b.var) {
+      for (Py_ssize_t k = 0; k < b.var_count; ++k) {
+        if (!int_like(b.var[k])) return false;
+      }
+      continue;
+    }
+    if (!fits(s.params[i].type, b.v[i])) return false;
+  }
+  return true;
+}
+
+PyObject* run(const Entry& e, Bound& b, PyObject* self) {
+  if (has_bound_override(b)) [[unlikely]] return override_bound(b, self != nullptr);
+  return e.call(b);
+}
+
+PyObject* dispatch_overloads(const Entry* entries, int count, PyObject* self,
+                             PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  for (int i = 0; i < count; ++i) {
+    Bound b;
+    if (!bind(b, *entries[i].signature, self, args, nargs, kwnames, false)) continue;
+    if (all_fit(b)) return run(entries[i], b, self);
+    if (has_bound_override(b)) return override_bound(b, self != nullptr);
+  }
+  raise_no_overload(entries, count, self, args, nargs, kwnames);
+  return nullptr;
+}
+
+}  // namespace
+
+bool bind(Bound& b, const Signature& s, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+          PyObject* kwnames, bool explain) {
+  b.sig = &s;
+  b.is_method = self != nullptr;
+  Py_ssize_t k = b.is_method;
+  if (kwnames || nargs + k > s.positional) [[unlikely]] {
+    return bind_slow(b, s, self, args, nargs, kwnames, explain);
+  }
+  if (self) b.v[0] = self;
+  for (Py_ssize_t i = 0; i < nargs; ++i) b.v[k++] = args[i];
+  for (; k < s.count; ++k) {
+    if (!s.params[k].has_default) return bind_slow(b, s, self, args, nargs, kwnames, explain);
+    b.v[k] = nullptr;
+  }
+  return true;
+}
+
+PyObject* dispatch(const Entry* entries, int count, PyObject* self, PyObject* const* args,
+                   Py_ssize_t nargs, PyObject* kwnames) {
+  try {
+    if (count != 1) return dispatch_overloads(entries, count, self, args, nargs, kwnames);
+    Bound b;
+    if (!bind(b, *entries->signature, self, args, nargs, kwnames, true)) return nullptr;
+    return run(*entries, b, self);
+  } catch (...) {
+    return raise_from_exception();
+  }
+}
+
+}  // namespace facula::python

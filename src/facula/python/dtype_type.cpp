@@ -1,0 +1,150 @@
+// The objects facula.float32 ..., facula.strided and facula.channels_last ..., one for each value.
+#include "facula/python/arguments.h"
+#include "facula/python/types.h"
+
+namespace facula::python {
+
+PyTypeObject dtype_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+PyTypeObject layout_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+PyTypeObject memory_format_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+namespace {
+
+PyObject* dtype_objects[kNumDTypes];
+PyObject* strided = nullptr;
+PyObject* formats[4];
+
+DType value_of(PyObject* o) { return reinterpret_cast<PyDType*>(o)->value; }
+
+PyObject* dtype_repr(PyObject* self) {
+  return PyUnicode_FromFormat("facula.%s", dtype_name(value_of(self)));
+}
+PyObject* dtype_reduce(PyObject* self, PyObject*) {
+  return PyUnicode_FromString(dtype_name(value_of(self)));
+}
+PyObject* dtype_to_real(PyObject* self, PyObject*) {
+  return Py_NewRef(dtype_object(real_type(value_of(self))));
+}
+PyObject* dtype_to_complex(PyObject* self, PyObject*) {
+  return Py_NewRef(dtype_object(complex_type(value_of(self))));
+}
+PyObject* dtype_is_floating(PyObject* self, void*) {
+  return PyBool_FromLong(is_floating(value_of(self)));
+}
+PyObject* dtype_is_complex(PyObject* self, void*) {
+  return PyBool_FromLong(is_complex(value_of(self)));
+}
+PyObject* dtype_is_signed(PyObject* self, void*) {
+  return PyBool_FromLong(is_signed(value_of(self)));
+}
+PyObject* dtype_itemsize(PyObject* self, void*) {
+  return PyLong_FromLongLong(item_size(value_of(self)));
+}
+
+PyGetSetDef dtype_getset[] = {
+    {"is_floating_point", dtype_is_floating, nullptr, "True for floating types.", nullptr},
+    {"is_complex", dtype_is_complex, nullptr, "True for complex types.", nullptr},
+    {"is_signed", dtype_is_signed, nullptr, "True for types with negative values.", nullptr},
+    {"itemsize", dtype_itemsize, nullptr, "Bytes of one element.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+PyMethodDef dtype_methods[] = {
+    {"to_real", dtype_to_real, METH_NOARGS, "The type of the real part."},
+    {"to_complex", dtype_to_complex, METH_NOARGS, "The complex type with parts of this type."},
+    {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyObject* named_repr(PyObject* self) {
+  return PyUnicode_FromFormat("facula.%s", reinterpret_cast<PyNamed*>(self)->name);
+}
+PyObject* named_reduce(PyObject* self, PyObject*) {
+  return PyUnicode_FromString(reinterpret_cast<PyNamed*>(self)->name);
+}
+PyMethodDef named_methods[] = {
+    {"__reduce__", named_reduce, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+void ready(PyTypeObject& type, const char* name, Py_ssize_t size, reprfunc repr,
+           PyMethodDef* methods, const char* doc) {
+  type.tp_name = name;
+  type.tp_basicsize = size;
+  type.tp_flags = Py_TPFLAGS_DEFAULT;
+  type.tp_doc = doc;
+  type.tp_repr = repr;
+  type.tp_methods = methods;
+  check(PyType_Ready(&type));
+}
+
+PyObject* make_named(PyTypeObject& type, const char* name, int value, PyObject* module) {
+  PyObject* o = check(type.tp_alloc(&type, 0));
+  reinterpret_cast<PyNamed*>(o)->name = name;
+  reinterpret_cast<PyNamed*>(o)->value = value;
+  add_object(module, name, o);
+  return o;
+}
+
+}  // namespace
+
+PyObject* dtype_object(DType t) { return dtype_objects[static_cast<int>(t)]; }
+
+bool is_dtype(PyObject* o) {
+  if (Py_TYPE(o) == &dtype_type) return true;
+  return o == reinterpret_cast<PyObject*>(&PyFloat_Type) ||
+         o == reinterpret_cast<PyObject*>(&PyLong_Type) ||
+         o == reinterpret_cast<PyObject*>(&PyBool_Type) ||
+         o == reinterpret_cast<PyObject*>(&PyComplex_Type);
+}
+
+DType unwrap_dtype(PyObject* o, const char* op) {
+  if (Py_TYPE(o) == &dtype_type) return value_of(o);
+  if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return kFloat64;
+  if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return kInt64;
+  if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return kBool;
+  if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) return kComplex128;
+  raise_error(ErrorKind::kType, op, ": expected a dtype, got ", type_name(o));
+}
+
+PyObject* layout_object() { return strided; }
+PyObject* memory_format_object(MemoryFormat f) { return formats[static_cast<int>(f)]; }
+
+MemoryFormat unwrap_memory_format(PyObject* o, const char* op) {
+  if (!is_memory_format(o)) {
+    raise_error(ErrorKind::kType, op, ": expected a memory_format, got ", type_name(o));
+  }
+  return static_cast<MemoryFormat>(reinterpret_cast<PyNamed*>(o)->value);
+}
+
+PyObject* wrap(DType v) { return Py_NewRef(dtype_object(v)); }
+
+void init_dtype_types(PyObject* module) {
+  dtype_type.tp_getset = dtype_getset;
+  ready(dtype_type, "facula.dtype", sizeof(PyDType), dtype_repr, dtype_methods,
+        "The element type of a tensor.");
+  for (int i = 0; i < kNumDTypes; ++i) {
+    PyObject* o = check(dtype_type.tp_alloc(&dtype_type, 0));
+    reinterpret_cast<PyDType*>(o)->value = static_cast<DType>(i);
+    dtype_objects[i] = o;
+    add_object(module, dtype_name(static_cast<DType>(i)), o);
+  }
+  add_object(module, "dtype", reinterpret_cast<PyObject*>(&dtype_type));
+
+  ready(layout_type, "facula.layout", sizeof(PyNamed), named_repr, named_methods,
+        "How the elements of a tensor are stored.");
+  strided = make_named(layout_type, "strided", 0, module);
+  for (const char* name : {"sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc",
+                           "jagged", "_mkldnn"}) {
+    make_named(layout_type, name, 1, module);
+  }
+  add_object(module, "layout", reinterpret_cast<PyObject*>(&layout_type));
+
+  ready(memory_format_type, "facula.memory_format", sizeof(PyNamed), named_repr, named_methods,
+        "An order of dense dimensions.");
+  const char* names[] = {"contiguous_format", "channels_last", "channels_last_3d",
+                         "preserve_format"};
+  for (int i = 0; i < 4; ++i) formats[i] = make_named(memory_format_type, names[i], i, module);
+  add_object(module, "memory_format", reinterpret_cast<PyObject*>(&memory_format_type));
+}
+
+}  // namespace facula::python

@@ -1,0 +1,467 @@
+// Custom autograd Functions written in Python: the context object, which is the node's Python
+// object too, the node that calls backward, and apply, which records a call.
+#include <structmember.h>
+
+#include "facula/autograd/engine.h"
+#include "facula/python/arguments.h"
+#include "facula/python/node_type.h"
+
+namespace facula::python {
+
+PyTypeObject function_context_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+extern PyGetSetDef node_getset[];
+extern PyMethodDef node_methods[];
+
+namespace {
+
+PyFunctionContext* as_context(PyObject* o) { return reinterpret_cast<PyFunctionContext*>(o); }
+
+class GilGuard {
+ public:
+  GilGuard() : state_(PyGILState_Ensure()) {}
+  ~GilGuard() { PyGILState_Release(state_); }
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace
+
+// ---- the node
+
+FunctionNode::~FunctionNode() {
+  if (!context || !Py_IsInitialized()) return;
+  GilGuard gil;
+  owned_by_cpp.fetch_sub(1, std::memory_order_relaxed);
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  context->node = nullptr;
+  Py_DECREF(reinterpret_cast<PyObject*>(std::exchange(context, nullptr)));
+  PyErr_Restore(type, value, trace);
+}
+
+void FunctionNode::release_saved() {
+  if (!context) return;
+  GilGuard gil;
+  if (context->saved) context->saved->clear();
+}
+
+void FunctionNode::visit_saved(void (*f)(void*, TensorImpl*), void* c) const {
+  if (!context || !context->saved) return;
+  for (const SavedTensor& s : *context->saved) {
+    if (s.defined()) f(c, s.peek());
+  }
+}
+
+namespace {
+
+Tensor zeros_of(const GradMeta& m) { return gradient_ops.zeros(m.sizes, m.dtype, m.device); }
+
+Owned backward_arguments(FunctionNode& node, const Gradients& grads) {
+  size_t n = node.tensor_outputs.size();
+  Owned args = own(PyTuple_New(static_cast<Py_ssize_t>(n)));
+  for (size_t i = 0; i < n; ++i) {
+    Tensor g = i < grads.size() ? grads[i] : Tensor();
+    if (!g.defined() && node.tensor_outputs[i] && node.context->materialize &&
+        i < node.outputs.size()) {
+      g = zeros_of(node.outputs[i]);
+    }
+    PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i), check(wrap(std::move(g))));
+  }
+  return args;
+}
+
+void store_results(FunctionNode& node, PyObject* result, Gradients& grads_in) {
+  Owned tuple = PyTuple_Check(result) ? Owned::share(result) : own(PyTuple_Pack(1, result));
+  Py_ssize_t got = PyTuple_GET_SIZE(tuple.get());
+  auto expected = static_cast<Py_ssize_t>(node.tensor_inputs.size());
+  while (got > expected && PyTuple_GET_ITEM(tuple.get(), got - 1) == Py_None) --got;
+  FACULA_CHECK(got == expected, kRuntime, "function ", node.title,
+               " returned an incorrect number of gradients (expected ", expected, ", got ", got,
+               ")");
+  size_t edge = 0;
+  for (Py_ssize_t i = 0; i < expected; ++i) {
+    PyObject* g = PyTuple_GET_ITEM(tuple.get(), i);
+    if (!node.tensor_inputs[static_cast<size_t>(i)]) {
+      FACULA_CHECK(g == Py_None, kRuntime, "function ", node.title,
+                   " returned a gradient different from None at position ", i + 1,
+                   ", but the corresponding forward input was not a Variable");
+      continue;
+    }
+    size_t at = edge++;
+    if (g == Py_None || !node.needs(at)) continue;
+    FACULA_CHECK(is_tensor(g), kType, "function ", node.title,
+                 ": expected Variable or None (got ", type_name(g), ")");
+    grads_in[at] = unwrap(g);
+  }
+}
+
+}  // namespace
+
+void FunctionNode::apply(Gradients& grads, Gradients& grads_in) {
+  static PyObject* method = intern("apply");
+  GilGuard gil;
+  FACULA_CHECK(context, kRuntime, title, ": the context is gone");
+  Owned self = Owned::share(reinterpret_cast<PyObject*>(context));
+  Owned args = backward_arguments(*this, grads);
+  Owned f = own(PyObject_GetAttr(self.get(), method));
+  Owned result = own(PyObject_CallObject(f.get(), args.get()));
+  if (grads_in.size() < edges.size()) grads_in.resize(edges.size());
+  store_results(*this, result.get(), grads_in);
+}
+
+// ---- the context
+
+namespace {
+
+PyObject* context_new(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* o = type->tp_alloc(type, 0);
+  if (o) as_context(o)->materialize = true;
+  return o;
+}
+
+int context_clear(PyObject* self) {
+  PyFunctionContext* c = as_context(self);
+  Py_CLEAR(c->dict);
+  Py_CLEAR(c->to_save);
+  Py_CLEAR(c->dirty);
+  Py_CLEAR(c->non_differentiable);
+  Py_CLEAR(c->needs_input_grad);
+  Py_CLEAR(c->metadata);
+  if (c->saved) c->saved->clear();
+  return 0;
+}
+
+int context_traverse(PyObject* self, visitproc visit, void* arg) {
+  PyFunctionContext* c = as_context(self);
+  if (Py_TYPE(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_VISIT(Py_TYPE(self));
+  Py_VISIT(c->dict);
+  Py_VISIT(c->to_save);
+  Py_VISIT(c->dirty);
+  Py_VISIT(c->non_differentiable);
+  Py_VISIT(c->needs_input_grad);
+  Py_VISIT(c->metadata);
+  return 0;
+}
+
+void context_dealloc(PyObject* self) {
+  PyFunctionContext* c = as_context(self);
+  PyObject_GC_UnTrack(self);
+  if (c->weak) PyObject_ClearWeakRefs(self);
+  context_clear(self);
+  delete std::exchange(c->saved, nullptr);
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_DECREF(type);
+}
+
+PyObject* save_for_backward(PyObject* self, PyObject* args) {
+  return guarded([&]() -> PyObject* {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) {
+      PyObject* o = PyTuple_GET_ITEM(args, i);
+      FACULA_CHECK(o == Py_None || is_tensor(o), kType,
+                   "save_for_backward can only save variables, but argument ", i, " is of type ",
+                   type_name(o));
+    }
+    Py_XSETREF(as_context(self)->to_save, Py_NewRef(args));
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* mark_dirty(PyObject* self, PyObject* args) {
+  Py_XSETREF(as_context(self)->dirty, Py_NewRef(args));
+  Py_RETURN_NONE;
+}
+PyObject* mark_non_differentiable(PyObject* self, PyObject* args) {
+  Py_XSETREF(as_context(self)->non_differentiable, Py_NewRef(args));
+  Py_RETURN_NONE;
+}
+PyObject* set_materialize(PyObject* self, PyObject* value) {
+  int on = PyObject_IsTrue(value);
+  if (on < 0) return nullptr;
+  as_context(self)->materialize = on == 1;
+  Py_RETURN_NONE;
+}
+
+PyObject* saved_tensors(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    PyFunctionContext* c = as_context(self);
+    if (c->node && c->node->released) {
+      raise_error(ErrorKind::kRuntime, "Trying to backward through the graph a second time (or ",
+                  "directly access saved tensors after they have already been freed). Saved ",
+                  "intermediate values of the graph are freed when you call .backward() or ",
+                  "autograd.grad(). Specify retain_graph=True if you need to backward through the ",
+                  "graph a second time or if you need to access saved tensors after calling ",
+                  "backward.");
+    }
+    if (!c->saved) return c->to_save ? Py_NewRef(c->to_save) : PyTuple_New(0);
+    Owned tuple = own(PyTuple_New(static_cast<Py_ssize_t>(c->saved->size())));
+    for (size_t i = 0; i < c->saved->size(); ++i) {
+      const SavedTensor& s = (*c->saved)[i];
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i),
+                       check(wrap(s.defined() ? s.unpack(c->node) : Tensor())));
+    }
+    return tuple.release();
+  });
+}
+
+PyObject* get_needs(PyObject* self, void*) {
+  PyObject* v = as_context(self)->needs_input_grad;
+  return Py_NewRef(v ? v : Py_None);
+}
+int set_needs(PyObject* self, PyObject* value, void*) {
+  Py_XSETREF(as_context(self)->needs_input_grad, Py_XNewRef(value));
+  return 0;
+}
+PyObject* get_materialize(PyObject* self, void*) {
+  return PyBool_FromLong(as_context(self)->materialize);
+}
+int put_materialize(PyObject* self, PyObject* value, void*) {
+  int on = value ? PyObject_IsTrue(value) : 0;
+  as_context(self)->materialize = on == 1;
+  return on < 0 ? -1 : 0;
+}
+
+PyMethodDef context_methods[] = {
+    {"save_for_backward", save_for_backward, METH_VARARGS,
+     "save_for_backward($self, /, *tensors)\n--\n\nKeeps tensors for backward."},
+    {"mark_dirty", mark_dirty, METH_VARARGS,
+     "mark_dirty($self, /, *args)\n--\n\nNotes inputs that forward modifies in place."},
+    {"mark_non_differentiable", mark_non_differentiable, METH_VARARGS,
+     "mark_non_differentiable($self, /, *args)\n--\n\nNotes outputs without gradients."},
+    {"set_materialize_grads", set_materialize, METH_O,
+     "set_materialize_grads($self, value, /)\n--\n\nWhether undefined gradients become zeros."},
+    {nullptr, nullptr, 0, nullptr},
+};
+PyGetSetDef context_getset[] = {
+    {"saved_tensors", saved_tensors, nullptr, "The tensors given to save_for_backward.", nullptr},
+    {"saved_variables", saved_tensors, nullptr, nullptr, nullptr},
+    {"needs_input_grad", get_needs, set_needs, "Which inputs need a gradient.", nullptr},
+    {"materialize_grads", get_materialize, put_materialize, nullptr, nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+// ---- apply
+
+bool contains(PyObject* tuple, const Tensor& t) {
+  if (!tuple) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
+    PyObject* o = PyTuple_GET_ITEM(tuple, i);
+    if (is_tensor(o) && impl(o) == t.impl()) return true;
+  }
+  return false;
+}
+
+// shares_storage says whether a result is a view of one of the arguments.
+bool is_view_of_input(const Tensor& t, PyObject* args) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) {
+    PyObject* o = PyTuple_GET_ITEM(args, i);
+    if (is_tensor(o) && t->base && impl(o)->storage == t->storage) return true;
+  }
+  return false;
+}
+
+// record_output makes a result of forward an output of the node; the object to return.
+Owned record_output(FunctionNode& node, PyObject* o, PyObject* args) {
+  PyFunctionContext* c = node.context;
+  node.tensor_outputs.push_back(is_tensor(o));
+  if (!is_tensor(o)) {
+    node.set_history(Tensor());
+    return Owned::share(o);
+  }
+  const Tensor& t = unwrap(o);
+  bool is_input = contains(args, t);
+  if (contains(c->non_differentiable, t)) {
+    node.set_history(Tensor());
+    node.tensor_outputs.back() = true;
+    if (!is_input && !t->grad_fn) return Owned::share(o);
+    return own(wrap(detach(t)));
+  }
+  if (is_input && contains(c->dirty, t)) {
+    node.retain();
+    set_history_inplace(t, Ref<Node>::adopt(&node));
+    return Owned::share(o);
+  }
+  if (is_input || requires_grad(t)) {
+    Owned twin = own(wrap(detach(t)));
+    const Tensor& fresh = unwrap(twin.get());
+    node.set_history(fresh);
+    fresh->flags |= kCustomView;
+    return twin;
+  }
+  node.set_history(t);
+  if (is_view_of_input(t, args)) t->flags |= kCustomView;
+  return Owned::share(o);
+}
+
+void save_tensors(FunctionNode& node) {
+  PyFunctionContext* c = node.context;
+  if (!c->to_save) return;
+  auto saved = std::make_unique<std::vector<SavedTensor>>();
+  auto n = static_cast<size_t>(PyTuple_GET_SIZE(c->to_save));
+  saved->resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    PyObject* o = PyTuple_GET_ITEM(c->to_save, static_cast<Py_ssize_t>(i));
+    if (o == Py_None) continue;
+    const Tensor& t = unwrap(o);
+    if (t->grad_fn == static_cast<Node*>(&node)) (*saved)[i].save_output(t);
+    else (*saved)[i].save_input(t);
+  }
+  c->saved = saved.release();
+  Py_CLEAR(c->to_save);
+}
+
+Owned call_forward(PyObject* cls, PyObject* ctx, PyObject* args, PyObject* kwargs) {
+  static PyObject *forward = intern("forward"), *setup = intern("setup_context");
+  static PyObject* plain = intern("_has_setup_context");
+  NoGrad off;
+  Owned f = own(PyObject_GetAttr(cls, forward));
+  Owned separate = own(PyObject_GetAttr(cls, plain));
+  if (separate.get() == Py_True) {
+    Owned output = own(PyObject_Call(f.get(), args, kwargs));
+    Owned s = own(PyObject_GetAttr(cls, setup));
+    Owned done = own(PyObject_CallFunctionObjArgs(s.get(), ctx, args, output.get(), nullptr));
+    return output;
+  }
+  Py_ssize_t n = PyTuple_GET_SIZE(args);
+  Owned all = own(PyTuple_New(n + 1));
+  PyTuple_SET_ITEM(all.get(), 0, Py_NewRef(ctx));
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyTuple_SET_ITEM(all.get(), i + 1, Py_NewRef(PyTuple_GET_ITEM(args, i)));
+  }
+  return own(PyObject_Call(f.get(), all.get(), kwargs));
+}
+
+Ref<FunctionNode> make_node(PyObject* cls, PyObject* ctx, PyObject* args) {
+  Ref<FunctionNode> node = Ref<FunctionNode>::adopt(new FunctionNode());
+  Owned name = own(PyObject_GetAttrString(cls, "__name__"));
+  node->title = cat(utf8(name.get()), "Backward");
+  node->context = as_context(Py_NewRef(ctx));
+  owned_by_cpp.fetch_add(1, std::memory_order_relaxed);
+  node->context->node = node.get();
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) {
+    PyObject* o = PyTuple_GET_ITEM(args, i);
+    node->tensor_inputs.push_back(is_tensor(o));
+    if (is_tensor(o)) node->add_edge(unwrap(o));
+  }
+  return node;
+}
+
+// apply(cls, *args, **kwargs): runs forward and records the call.
+PyObject* function_apply(PyObject* cls, PyObject* args, PyObject* kwargs) {
+  static PyObject* context_class = intern("_backward_cls");
+  return guarded([&]() -> PyObject* {
+    Owned type = own(PyObject_GetAttr(cls, context_class));
+    Owned ctx = own(PyObject_CallNoArgs(type.get()));
+    Py_ssize_t n = PyTuple_GET_SIZE(args);
+    Owned needs = own(PyTuple_New(n));
+    bool any = false;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyObject* o = PyTuple_GET_ITEM(args, i);
+      bool wants = is_tensor(o) && requires_grad(unwrap(o));
+      any |= wants;
+      PyTuple_SET_ITEM(needs.get(), i, Py_NewRef(wants ? Py_True : Py_False));
+    }
+    as_context(ctx.get())->needs_input_grad = needs.release();
+    bool record = any && grad_enabled();
+    Ref<FunctionNode> node;
+    if (record) node = make_node(cls, ctx.get(), args);
+    Owned output = call_forward(cls, ctx.get(), args, kwargs);
+    if (!record) {
+      Py_CLEAR(as_context(ctx.get())->to_save);
+      return output.release();
+    }
+    Owned result;
+    if (PyTuple_Check(output.get())) {
+      Py_ssize_t count = PyTuple_GET_SIZE(output.get());
+      result = own(PyTuple_New(count));
+      for (Py_ssize_t i = 0; i < count; ++i) {
+        PyTuple_SET_ITEM(result.get(), i,
+                         record_output(*node, PyTuple_GET_ITEM(output.get(), i), args).release());
+      }
+    } else {
+      result = record_output(*node, output.get(), args);
+    }
+    save_tensors(*node);
+    Py_CLEAR(node->context->dirty);
+    Py_CLEAR(node->context->non_differentiable);
+    return result.release();
+  });
+}
+
+PyMethodDef apply_def = {
+    "apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function_apply)),
+    METH_VARARGS | METH_KEYWORDS, "Runs forward and records the call."};
+
+// ErrorNode stands where a second derivative is wanted that does not exist.
+struct ErrorNode final : Node {
+  std::string message;
+  const char* name() const override { return "DelayedError"; }
+  void apply(Gradients&, Gradients&) override { raise_error(ErrorKind::kRuntime, message); }
+};
+
+// _delayed_error(message, tensors): twins of the tensors whose backward raises.
+PyObject* delayed_error(PyObject*, PyObject* args) {
+  return guarded([&]() -> PyObject* {
+    const char* message;
+    PyObject* tensors;
+    if (!PyArg_ParseTuple(args, "sO!", &message, &PyTuple_Type, &tensors)) return nullptr;
+    Ref<ErrorNode> node = Ref<ErrorNode>::adopt(new ErrorNode());
+    node->message = message;
+    Py_ssize_t n = PyTuple_GET_SIZE(tensors);
+    Owned result = own(PyTuple_New(n));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyObject* o = PyTuple_GET_ITEM(tensors, i);
+      if (!is_tensor(o)) {
+        PyTuple_SET_ITEM(result.get(), i, Py_NewRef(o));
+        continue;
+      }
+      Tensor twin = detach(unwrap(o));
+      node->set_history(twin);
+      PyTuple_SET_ITEM(result.get(), i, check(wrap(std::move(twin))));
+    }
+    return result.release();
+  });
+}
+
+PyMethodDef delayed_def[] = {
+    {"_delayed_error", delayed_error, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+void init_function_type(PyObject* module) {
+  PyTypeObject& type = function_context_type;
+  type.tp_name = "facula._C._FunctionBase";
+  type.tp_basicsize = sizeof(PyFunctionContext);
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
+  type.tp_doc = "The context of a custom autograd Function.";
+  type.tp_new = context_new;
+  type.tp_dealloc = context_dealloc;
+  type.tp_traverse = context_traverse;
+  type.tp_clear = context_clear;
+  type.tp_free = PyObject_GC_Del;
+  type.tp_methods = context_methods;
+  type.tp_getset = context_getset;
+  type.tp_dictoffset = offsetof(PyFunctionContext, dict);
+  type.tp_weaklistoffset = offsetof(PyFunctionContext, weak);
+  check(PyType_Ready(&type));
+  // What nodes answer, contexts answer too.
+  for (PyMethodDef* m = node_methods; m->ml_name; ++m) {
+    Owned d = own(PyDescr_NewMethod(&type, m));
+    check(PyDict_SetItemString(type.tp_dict, m->ml_name, d.get()));
+  }
+  for (PyGetSetDef* g = node_getset; g->name; ++g) {
+    if (strcmp(g->name, "__dict__") == 0) continue;
+    Owned d = own(PyDescr_NewGetSet(&type, g));
+    check(PyDict_SetItemString(type.tp_dict, g->name, d.get()));
+  }
+  add_object(module, "_FunctionBase", reinterpret_cast<PyObject*>(&type));
+  Owned apply = own(PyCFunction_New(&apply_def, nullptr));
+  add_object(module, "_function_apply", apply.get());
+  add_functions(module, delayed_def, "facula._C");
+}
+
+}  // namespace facula::python

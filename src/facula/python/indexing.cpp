@@ -1,0 +1,337 @@
+// tensor[...] and tensor[...] = value. Ints, slices, None and Ellipsis become one view; masks, lists
+// and index tensors go to the rows index and index_put_. While history is recorded the view is built
+// by the rows select, slice and unsqueeze, so that each step has its node.
+#include "facula/autograd/meta.h"
+#include "facula/ops/functions.h"
+#include "facula/python/arguments.h"
+#include "facula/python/construct.h"
+#include "facula/python/foreign.h"
+#include "facula/python/torch_function.h"
+
+namespace facula::python {
+
+namespace {
+
+[[noreturn, gnu::cold]] void out_of_bounds(int64_t index, int64_t dim, int64_t size) {
+  raise_error(ErrorKind::kIndex, "index ", index, " is out of bounds for dimension ", dim,
+              " with size ", size);
+}
+
+[[noreturn, gnu::cold]] void bad_index(PyObject* o) {
+  if (PyUnicode_Check(o)) raise_error(ErrorKind::kType, "new(): invalid data type 'str'");
+  raise_error(ErrorKind::kIndex, "only integers, slices (`:`), ellipsis (`...`), None and long or ",
+              "byte Variables are valid indices (got ", type_name(o), ")");
+}
+
+// View collects select, slice and unsqueeze steps on a tensor: into one geometry when nobody
+// records, else one row call a step.
+class View {
+ public:
+  explicit View(const Tensor& self)
+      : source_(self),
+        steps_((grad_enabled() && requires_grad(self)) ||
+               (tls.above | tls.below | self->intercept) != 0) {
+    if (steps_) {
+      current_ = self;
+      return;
+    }
+    sizes_ = self.sizes().to_sizes();
+    strides_ = self.strides().to_sizes();
+    offset_ = self.storage_offset();
+  }
+
+  int64_t dims() const { return steps_ ? current_.dim() : static_cast<int64_t>(sizes_.size()); }
+  int64_t size(int64_t d) const {
+    return steps_ ? current_->sizes[d] : sizes_[static_cast<size_t>(d)];
+  }
+
+  void select(int64_t d, int64_t index, int64_t shown_dim) {
+    int64_t n = size(d);
+    if (index < -n || index >= n) out_of_bounds(index, shown_dim, n);
+    if (index < 0) index += n;
+    if (steps_) {
+      current_ = facula::select(current_, d, index);
+      return;
+    }
+    offset_ += index * strides_[static_cast<size_t>(d)];
+    sizes_.erase(sizes_.begin() + d);
+    strides_.erase(strides_.begin() + d);
+  }
+
+  void slice(int64_t d, PyObject* o) {
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(o, &start, &stop, &step) < 0) throw PythonError();
+    FACULA_CHECK(step > 0, kValue, "step must be greater than zero");
+    int64_t n = size(d);
+    int64_t length = PySlice_AdjustIndices(n, &start, &stop, step);
+    if (length == n && step == 1) return;
+    if (length == 0) stop = start;
+    if (steps_) {
+      current_ = facula::slice(current_, d, start, stop, step);
+      return;
+    }
+    auto at = static_cast<size_t>(d);
+    if (length > 0) offset_ += start * strides_[at];
+    sizes_[at] = length;
+    strides_[at] *= step;
+  }
+
+  void unsqueeze(int64_t d) {
+    if (steps_) {
+      current_ = facula::unsqueeze(current_, d);
+      return;
+    }
+    bool last = d == dims();
+    int64_t stride = last ? 1 : sizes_[static_cast<size_t>(d)] * strides_[static_cast<size_t>(d)];
+    sizes_.insert(sizes_.begin() + d, 1);
+    strides_.insert(strides_.begin() + d, stride);
+  }
+
+  // result is the view; a view of the whole when there was no step.
+  Tensor result() const {
+    if (!steps_) return make_view(source_, sizes_, strides_, offset_);
+    if (current_.is_same(source_)) return facula::view(source_, source_.sizes());
+    return current_;
+  }
+  // inner is the same without a view of the whole: for further operators.
+  Tensor inner() const {
+    if (steps_) return current_;
+    return source_.sizes() == IntList(sizes_) && source_.strides() == IntList(strides_) &&
+                   source_.storage_offset() == offset_
+               ? source_
+               : make_view(source_, sizes_, strides_, offset_);
+  }
+
+ private:
+  const Tensor& source_;
+  bool steps_;
+  Tensor current_;
+  Sizes sizes_, strides_;
+  int64_t offset_ = 0;
+};
+
+// Index is a parsed index: a view, and index tensors by dimension of it (undefined: all).
+struct Index {
+  View view;
+  std::vector<Tensor> tensors;
+  explicit Index(const Tensor& self) : view(self) {}
+  void record(int64_t d, Tensor t) {
+    if (tensors.size() <= static_cast<size_t>(d)) tensors.resize(static_cast<size_t>(d) + 1);
+    tensors[static_cast<size_t>(d)] = std::move(t);
+  }
+};
+
+bool is_mask(const Tensor& t) { return t.dtype() == kBool || t.dtype() == kUInt8; }
+
+// is_tuple_like is NumPy's old rule for lists that stand for tuples: short ones with a sequence,
+// slice, Ellipsis, None or tensor inside.
+bool is_tuple_like(PyObject* o) {
+  if (PyTuple_Check(o)) return true;
+  if (is_tensor(o) || !PyList_Check(o) || PyList_GET_SIZE(o) >= 32) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(o); ++i) {
+    PyObject* item = PyList_GET_ITEM(o, i);
+    bool plain = PyLong_CheckExact(item) || PyBool_Check(item);
+    if (plain) continue;
+    if (is_tensor(item) || PySlice_Check(item) || item == Py_Ellipsis || item == Py_None) {
+      return true;
+    }
+    if (PySequence_Check(item) && !PyUnicode_Check(item)) return true;
+  }
+  return false;
+}
+
+// index_tensor makes the tensor that a list or array of indices stands for.
+Tensor index_tensor(PyObject* o) {
+  if (is_ndarray(o)) return tensor_from_array(o, false);
+  Tensor t = tensor_from_data(o, std::nullopt, kCpu, true);
+  return t.numel() == 0 && t.dtype() != kBool ? facula::cast(t, kInt64) : t;
+}
+
+Tensor truth_tensor(bool v) {
+  Tensor t = new_empty({1}, kBool);
+  *t.data_as<bool>() = v;
+  return t;
+}
+
+// Dimensions that an item of the index uses up.
+int64_t consumed(PyObject* o) {
+  if (o == Py_Ellipsis || o == Py_None || PyBool_Check(o)) return 0;
+  if (is_tensor(o)) {
+    const Tensor& t = unwrap(o);
+    return is_mask(t) ? t.dim() : 1;
+  }
+  if (is_ndarray(o)) {
+    Tensor t = tensor_from_array(o, false);
+    return is_mask(t) ? t.dim() : 1;
+  }
+  if (PyList_Check(o) || PyTuple_Check(o)) {
+    Tensor t = index_tensor(o);
+    return is_mask(t) ? t.dim() : 1;
+  }
+  return 1;
+}
+
+// add_tensor handles an index tensor at dimension d and returns the next dimension.
+int64_t add_tensor(Index& out, const Tensor& t, int64_t d) {
+  if (t.dim() == 0) {
+    if (is_mask(t)) {
+      FACULA_CHECK(!t.is_meta(), kRuntime, "index: a meta tensor has no value");
+      bool on = scalar_at(t.data(), t.dtype()).to_bool();
+      out.view.unsqueeze(d);
+      out.record(d, truth_tensor(on));
+      return d + 1;
+    }
+    if (is_integral(t.dtype()) && !t.is_meta()) {
+      out.view.select(d, scalar_at(t.data(), t.dtype()).to_int(), d);
+      return d;
+    }
+  }
+  out.record(d, t);
+  return d + (is_mask(t) ? t.dim() : 1);
+}
+
+int64_t add_item(Index& out, PyObject* o, int64_t d, int64_t missing, int64_t shown) {
+  if (PyLong_CheckExact(o) || (PyLong_Check(o) && !PyBool_Check(o))) {
+    out.view.select(d, to_int64(o, "index"), shown);
+    return d;
+  }
+  if (PySlice_Check(o)) {
+    out.view.slice(d, o);
+    return d + 1;
+  }
+  if (o == Py_Ellipsis) return d + missing;
+  if (o == Py_None) {
+    out.view.unsqueeze(d);
+    return d + 1;
+  }
+  if (PyBool_Check(o)) {
+    out.view.unsqueeze(d);
+    out.record(d, truth_tensor(o == Py_True));
+    return d + 1;
+  }
+  if (is_tensor(o)) return add_tensor(out, unwrap(o), d);
+  if (is_numpy_scalar(o)) {
+    if (!is_integer(o)) bad_index(o);
+    out.view.select(d, to_int64(o, "index"), shown);
+    return d;
+  }
+  if (is_ndarray(o)) return add_tensor(out, index_tensor(o), d);
+  if (PyUnicode_Check(o) || PyDict_Check(o)) bad_index(o);
+  if (PySequence_Check(o)) return add_tensor(out, index_tensor(o), d);
+  if (PyIndex_Check(o)) {
+    out.view.select(d, to_int64(o, "index"), shown);
+    return d;
+  }
+  bad_index(o);
+}
+
+void parse(Index& out, const Tensor& self, PyObject* index) {
+  if (!is_tuple_like(index)) {
+    if (self.dim() == 0 && PyLong_Check(index) && !PyBool_Check(index)) {
+      raise_error(ErrorKind::kIndex, "invalid index of a 0-dim tensor. Use `tensor.item()` in ",
+                  "Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+    }
+    FACULA_CHECK(consumed(index) <= self.dim(), kIndex, "too many indices for tensor of dimension ",
+                 self.dim());
+    add_item(out, index, 0, self.dim(), 0);
+    return;
+  }
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(index);
+  int64_t used = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) used += consumed(PySequence_Fast_GET_ITEM(index, i));
+  FACULA_CHECK(used <= self.dim(), kIndex, "too many indices for tensor of dimension ", self.dim());
+  int64_t d = 0, shown = 0, missing = self.dim() - used;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(index, i);
+    d = add_item(out, o, d, missing, shown);
+    shown += o == Py_Ellipsis ? missing : o == Py_None || PyBool_Check(o) ? 0 : 1;
+  }
+}
+
+Tensor get(const Tensor& self, PyObject* index) {
+  if (PyLong_CheckExact(index) && self.dim() > 0) {
+    int64_t i = to_int64(index, "index"), n = self->sizes[0];
+    if (i < -n || i >= n) out_of_bounds(i, 0, n);
+    return facula::select(self, 0, i);
+  }
+  Index parsed(self);
+  parse(parsed, self, index);
+  if (parsed.tensors.empty()) return parsed.view.result();
+  return facula::index(parsed.view.inner(), parsed.tensors);
+}
+
+PyObject* subscript(PyObject* self, PyObject* index) {
+  return guarded([&]() -> PyObject* {
+    if (intercepted(self)) [[unlikely]] {
+      return override_method(self, "__getitem__", &index, 1, nullptr);
+    }
+    return wrap(get(unwrap(self), index));
+  });
+}
+
+// strip_ones drops leading dimensions of size 1 that the destination does not have.
+Tensor strip_ones(const Tensor& value, int64_t dims) {
+  if (value.dim() <= dims) return value;
+  int64_t extra = 0;
+  while (value.dim() - extra > dims && value->sizes[extra] == 1) ++extra;
+  if (extra == 0) return value;
+  IntList rest(value->sizes + extra, static_cast<size_t>(value.dim() - extra));
+  return facula::reshape(value, rest);
+}
+
+void assign_elements(const Tensor& target, const std::vector<Tensor>& indices,
+                     const Tensor& value) {
+  facula::index_put_(target, indices, value, false);
+}
+
+void set(const Tensor& self, PyObject* index, PyObject* value) {
+  Scalar number;
+  bool plain = !is_tensor(value) && try_scalar(value, number);
+  if (!plain && !is_tensor(value)) {
+    raise_error(ErrorKind::kType, "can't assign a ", type_name(value), " to a facula.",
+                dtype_title(self.dtype()), "Tensor");
+  }
+  if (plain && number.is_complex() && !self.is_complex()) {
+    raise_error(ErrorKind::kRuntime, "value cannot be converted to type ",
+                dtype_name(self.dtype()), " without overflow");
+  }
+  Index parsed(self);
+  parse(parsed, self, index);
+  Tensor target = parsed.view.inner();
+  if (parsed.tensors.empty()) {
+    if (plain) facula::fill_(target, number);
+    else facula::copy_(target, strip_ones(unwrap(value), target.dim()), false);
+    return;
+  }
+  Tensor source;
+  if (plain) {
+    source = new_empty({}, self.dtype());
+    if (is_integral(self.dtype()) && number.is_floating()) number = Scalar(number.to_int());
+    store_scalar(source.data(), self.dtype(), number);
+  } else {
+    source = unwrap(value);
+  }
+  assign_elements(target, parsed.tensors, source);
+}
+
+int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
+  return guarded_status([&] {
+    FACULA_CHECK(value, kType, "Tensor does not support deleting items");
+    if (intercepted(self) || has_override(value)) [[unlikely]] {
+      bool off = overrides_disabled && is_tensor(value) && !intercepted(self);
+      if (!off) {
+        PyObject* args[] = {index, value};
+        Owned r(override_method(self, "__setitem__", args, 2, nullptr));
+        return r ? 0 : -1;
+      }
+    }
+    set(unwrap(self), index, value);
+    return 0;
+  });
+}
+
+}  // namespace
+
+PyMappingMethods tensor_mapping = {tensor_length, subscript, assign_subscript};
+
+}  // namespace facula::python

@@ -1,0 +1,50 @@
+// The extension module facula._C. The package facula/__init__.py builds its namespace from it.
+#include "facula/python/module.h"
+
+#include "facula/python/construct.h"
+#include "facula/python/foreign.h"
+#include "facula/python/node_type.h"
+#include "facula/python/storage_type.h"
+#include "facula/python/tensor_type.h"
+#include "facula/python/torch_function.h"
+#include "facula/python/types.h"
+
+namespace {
+
+void build(PyObject* module) {
+  using namespace facula::python;
+  init_errors(module);
+  init_dtype_types(module);
+  init_device_type(module);
+  init_size_type(module);
+  init_generator_type(module);
+  init_storage_type(module);
+  init_tensor_type(module);
+  init_torch_function(module);
+  init_node_types(module);
+  init_function_type(module);
+  init_autograd(module);
+  init_settings(module);
+  init_module_base(module);
+  add_functions(module, construct_functions);
+  add_functions(module, foreign_functions);
+  register_operators(module);
+}
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "facula._C", "The compiled part of Facula.", -1,
+                          nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__C() {
+  PyObject* module = PyModule_Create(&definition);
+  if (!module) return nullptr;
+  try {
+    build(module);
+  } catch (...) {
+    facula::python::raise_from_exception();
+    Py_DECREF(module);
+    return nullptr;
+  }
+  return module;
+}

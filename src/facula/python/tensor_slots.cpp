@@ -1,0 +1,236 @@
+// The number protocol of Tensor: operators call the generated entries; foreign operands get
+// NotImplemented so that their own reflected methods have a say.
+#include "facula/python/arguments.h"
+#include "facula/python/slots.h"
+#include "facula/python/torch_function.h"
+
+namespace facula::python {
+
+SlotEntries slot_entries;
+
+namespace {
+
+struct NamedSlot {
+  const char* name;
+  FastMethod SlotEntries::* entry;
+};
+constexpr NamedSlot kSlots[] = {
+    {"add", &SlotEntries::add},
+    {"sub", &SlotEntries::sub},
+    {"mul", &SlotEntries::mul},
+    {"div", &SlotEntries::div},
+    {"floor_divide", &SlotEntries::floor_divide},
+    {"remainder", &SlotEntries::remainder},
+    {"pow", &SlotEntries::pow},
+    {"matmul", &SlotEntries::matmul},
+    {"bitwise_and", &SlotEntries::bitwise_and},
+    {"bitwise_or", &SlotEntries::bitwise_or},
+    {"bitwise_xor", &SlotEntries::bitwise_xor},
+    {"bitwise_left_shift", &SlotEntries::bitwise_left_shift},
+    {"bitwise_right_shift", &SlotEntries::bitwise_right_shift},
+    {"add_", &SlotEntries::add_},
+    {"sub_", &SlotEntries::sub_},
+    {"mul_", &SlotEntries::mul_},
+    {"div_", &SlotEntries::div_},
+    {"floor_divide_", &SlotEntries::floor_divide_},
+    {"remainder_", &SlotEntries::remainder_},
+    {"pow_", &SlotEntries::pow_},
+    {"bitwise_and_", &SlotEntries::bitwise_and_},
+    {"bitwise_or_", &SlotEntries::bitwise_or_},
+    {"bitwise_xor_", &SlotEntries::bitwise_xor_},
+    {"bitwise_left_shift_", &SlotEntries::bitwise_left_shift_},
+    {"bitwise_right_shift_", &SlotEntries::bitwise_right_shift_},
+    {"neg", &SlotEntries::neg},
+    {"abs", &SlotEntries::abs},
+    {"bitwise_not", &SlotEntries::bitwise_not},
+    {"logical_not", &SlotEntries::logical_not},
+    {"eq", &SlotEntries::eq},
+    {"ne", &SlotEntries::ne},
+    {"lt", &SlotEntries::lt},
+    {"le", &SlotEntries::le},
+    {"gt", &SlotEntries::gt},
+    {"ge", &SlotEntries::ge},
+};
+
+// is_operand says whether an object may stand beside a tensor: a tensor, a number, or something
+// that overrides functions.
+inline bool is_operand(PyObject* o) {
+  PyTypeObject* t = Py_TYPE(o);
+  if (t == &tensor_type || t == &PyFloat_Type || t == &PyLong_Type || t == &PyBool_Type) return true;
+  return is_tensor(o) || is_number(o) || (!overrides_disabled && has_override(o));
+}
+
+PyObject* missing(const char* name) {
+  PyErr_Format(PyExc_NotImplementedError, "%s is not built", name);
+  return nullptr;
+}
+
+template <FastMethod SlotEntries::* kEntry>
+PyObject* binary(PyObject* a, PyObject* b) {
+  if (!is_operand(a) || !is_operand(b)) [[unlikely]] {
+    if (PyErr_Occurred()) return nullptr;
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  FastMethod f = slot_entries.*kEntry;
+  if (!f) return missing("this operator");
+  // A number on the left is a plain first argument; a tensor there makes the call a method's.
+  if (is_tensor(a)) return f(a, &b, 1, nullptr);
+  PyObject* args[] = {a, b};
+  return f(nullptr, args, 2, nullptr);
+}
+
+template <FastMethod SlotEntries::* kEntry>
+PyObject* in_place(PyObject* a, PyObject* b) {
+  if (!is_operand(b)) {
+    if (PyErr_Occurred()) return nullptr;
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  FastMethod f = slot_entries.*kEntry;
+  if (!f) return missing("this operator");
+  return f(a, &b, 1, nullptr);
+}
+
+template <FastMethod SlotEntries::* kEntry>
+PyObject* unary(PyObject* a) {
+  FastMethod f = slot_entries.*kEntry;
+  if (!f) return missing("this operator");
+  return f(a, nullptr, 0, nullptr);
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "pow: a modulus is not supported");
+    return nullptr;
+  }
+  return binary<&SlotEntries::pow>(a, b);
+}
+PyObject* power_in_place(PyObject* a, PyObject* b, PyObject*) {
+  return in_place<&SlotEntries::pow_>(a, b);
+}
+
+PyObject* positive(PyObject* a) { return Py_NewRef(a); }
+
+Scalar value_of(PyObject* self, const char* op) {
+  const Tensor& t = unwrap(self);
+  if (t.numel() != 1) {
+    raise_error(ErrorKind::kValue, "only one element tensors can be converted to Python scalars");
+  }
+  FACULA_CHECK(!t.is_meta(), kRuntime, op, ": a meta tensor has no value");
+  return scalar_at(t.data(), t.dtype());
+}
+
+int truth(PyObject* self) {
+  return guarded_status([&] {
+    if (intercepted(self)) {
+      Owned r = own(override_method(self, "__bool__", nullptr, 0, nullptr));
+      return PyObject_IsTrue(r.get());
+    }
+    const Tensor& t = unwrap(self);
+    if (t.numel() != 1) {
+      if (t.numel() == 0) {
+        raise_error(ErrorKind::kRuntime, "Boolean value of Tensor with no values is ambiguous");
+      }
+      raise_error(ErrorKind::kRuntime,
+                  "Boolean value of Tensor with more than one value is ambiguous");
+    }
+    return static_cast<int>(value_of(self, "bool").to_bool());
+  });
+}
+
+PyObject* as_float(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    if (intercepted(self)) return override_method(self, "__float__", nullptr, 0, nullptr);
+    Scalar s = value_of(self, "float");
+    FACULA_CHECK(!s.is_complex() || s.im == 0, kRuntime,
+                 "value cannot be converted to type double without overflow");
+    return PyFloat_FromDouble(s.to_double());
+  });
+}
+
+PyObject* as_int(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    if (intercepted(self)) return override_method(self, "__int__", nullptr, 0, nullptr);
+    Scalar s = value_of(self, "int");
+    FACULA_CHECK(!s.is_complex() || s.im == 0, kRuntime,
+                 "value cannot be converted to type int64_t without overflow");
+    if (s.kind == kUInt64) return PyLong_FromUnsignedLongLong(static_cast<uint64_t>(s.i));
+    // PyLong_FromDouble raises ValueError for NaN and OverflowError for infinity.
+    if (s.is_floating() || s.is_complex()) return PyLong_FromDouble(s.re);
+    return PyLong_FromLongLong(s.i);
+  });
+}
+
+PyObject* as_index(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    if (intercepted(self)) return override_method(self, "__index__", nullptr, 0, nullptr);
+    const Tensor& t = unwrap(self);
+    FACULA_CHECK(t.numel() == 1 && !is_inexact(t.dtype()), kType,
+                 "only integer tensors of a single element can be converted to an index");
+    return scalar_object(Scalar(value_of(self, "index").to_int()));
+  });
+}
+
+// `~` is logical for bools, bitwise for integers.
+PyObject* invert(PyObject* a) { return unary<&SlotEntries::bitwise_not>(a); }
+
+}  // namespace
+
+void note_slot(const char* name, FastMethod entry) {
+  for (const NamedSlot& s : kSlots) {
+    if (strcmp(s.name, name) == 0) slot_entries.*(s.entry) = entry;
+  }
+}
+
+PyObject* tensor_richcompare(PyObject* a, PyObject* b, int op) {
+  static constexpr FastMethod SlotEntries::* kByOp[] = {&SlotEntries::lt, &SlotEntries::le,
+                                                        &SlotEntries::eq, &SlotEntries::ne,
+                                                        &SlotEntries::gt, &SlotEntries::ge};
+  if (!is_operand(b)) {
+    if (PyErr_Occurred()) return nullptr;
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  FastMethod f = slot_entries.*kByOp[op];
+  if (!f) return missing("this comparison");
+  return f(a, &b, 1, nullptr);
+}
+
+PyNumberMethods tensor_number = {
+    .nb_add = binary<&SlotEntries::add>,
+    .nb_subtract = binary<&SlotEntries::sub>,
+    .nb_multiply = binary<&SlotEntries::mul>,
+    .nb_remainder = binary<&SlotEntries::remainder>,
+    .nb_divmod = nullptr,
+    .nb_power = power,
+    .nb_negative = unary<&SlotEntries::neg>,
+    .nb_positive = positive,
+    .nb_absolute = unary<&SlotEntries::abs>,
+    .nb_bool = truth,
+    .nb_invert = invert,
+    .nb_lshift = binary<&SlotEntries::bitwise_left_shift>,
+    .nb_rshift = binary<&SlotEntries::bitwise_right_shift>,
+    .nb_and = binary<&SlotEntries::bitwise_and>,
+    .nb_xor = binary<&SlotEntries::bitwise_xor>,
+    .nb_or = binary<&SlotEntries::bitwise_or>,
+    .nb_int = as_int,
+    .nb_reserved = nullptr,
+    .nb_float = as_float,
+    .nb_inplace_add = in_place<&SlotEntries::add_>,
+    .nb_inplace_subtract = in_place<&SlotEntries::sub_>,
+    .nb_inplace_multiply = in_place<&SlotEntries::mul_>,
+    .nb_inplace_remainder = in_place<&SlotEntries::remainder_>,
+    .nb_inplace_power = power_in_place,
+    .nb_inplace_lshift = in_place<&SlotEntries::bitwise_left_shift_>,
+    .nb_inplace_rshift = in_place<&SlotEntries::bitwise_right_shift_>,
+    .nb_inplace_and = in_place<&SlotEntries::bitwise_and_>,
+    .nb_inplace_xor = in_place<&SlotEntries::bitwise_xor_>,
+    .nb_inplace_or = in_place<&SlotEntries::bitwise_or_>,
+    .nb_floor_divide = binary<&SlotEntries::floor_divide>,
+    .nb_true_divide = binary<&SlotEntries::div>,
+    .nb_inplace_floor_divide = in_place<&SlotEntries::floor_divide_>,
+    .nb_inplace_true_divide = in_place<&SlotEntries::div_>,
+    .nb_index = as_index,
+    .nb_matrix_multiply = binary<&SlotEntries::matmul>,
+    .nb_inplace_matrix_multiply = nullptr,
+};
+
+}  // namespace facula::python
