@@ -71,6 +71,16 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
         return tensor.normal_(mean, std, generator=generator)
 
 
+def _redraw(draw: Callable[[], tuple[Tensor, Tensor]]) -> Tensor:
+    """Draw (values, accepted) until every place has an accepted value; the first one stays."""
+    values, accepted = draw()
+    while not bool(accepted.all()):
+        more, more_accepted = draw()
+        values = facula.where(accepted, values, more)
+        accepted = accepted | more_accepted
+    return values
+
+
 def trunc_normal_(
     tensor: Tensor,
     mean: float = 0.0,
@@ -79,27 +89,38 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Any = None,
 ) -> Tensor:
-    """Fill with values from the normal distribution cut off outside [a, b], by inverting its
-    distribution function.
+    """Fill with values from the normal distribution cut off outside [a, b], by rejection.
+
+    Where [a, b] holds more than 0.3 of the distribution, normal values outside are drawn again;
+    else values are uniform on [a, b] and accepted with the ratio of the density to its maximum.
     """
-
-    def cdf(x: float) -> float:
-        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
-
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
             "values may be incorrect.",
             stacklevel=2,
         )
+
+    def cdf(x: float) -> float:
+        return (1.0 + math.erf((x - mean) / (std * math.sqrt(2.0)))) / 2.0
+
+    peak = min(max(mean, a), b)
+
+    def fresh() -> Tensor:
+        return facula.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
+
+    def normals() -> tuple[Tensor, Tensor]:
+        x = fresh().normal_(mean, std, generator=generator)
+        return x, (x >= a) & (x <= b)
+
+    def uniforms() -> tuple[Tensor, Tensor]:
+        x = fresh().uniform_(a, b, generator=generator)
+        log_u = fresh().uniform_(0, 1, generator=generator).log()
+        log_ratio = ((peak - mean) / std) ** 2 / 2 - ((x - mean) / std) ** 2 / 2
+        return x, log_u <= log_ratio
+
     with facula.no_grad():
-        low, high = cdf((a - mean) / std), cdf((b - mean) / std)
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        tensor.clamp_(min=a, max=b)
-        return tensor
+        return tensor.copy_(_redraw(normals if cdf(b) - cdf(a) > 0.3 else uniforms))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 import facula
+from facula import _utils
 from facula._C import _disabled_torch_function_impl
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
@@ -72,9 +73,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         state = dict(self.__dict__)
         hooks: OrderedDict = OrderedDict()
         if not state:
-            return (facula._utils._rebuild_parameter, (self.data, self.requires_grad, hooks))
+            return (_utils._rebuild_parameter, (self.data, self.requires_grad, hooks))
         return (
-            facula._utils._rebuild_parameter_with_state,
+            _utils._rebuild_parameter_with_state,
             (self.data, self.requires_grad, hooks, state),
         )
 

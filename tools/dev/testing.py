@@ -19,7 +19,6 @@ from building import compile_preset
 from shell import BUILD, PYTHON, ROOT, environment, run, say
 
 REPORTS = BUILD / "reports"
-EVERY_ISA = "-DFACULA_ISAS=avx2;avx512"
 PYTHON_TESTS = ["tests/python", "tests/ops", "tests/tools"]
 
 
@@ -190,7 +189,7 @@ LEVELS: dict[str | None, list[Step]] = {
 def run_level(level: str | None) -> int:
     """Builds, runs the steps of a level, prints the count; returns the exit status."""
     started = time.monotonic()
-    compile_preset("dev", *([] if level == "tiny" else [EVERY_ISA]))
+    compile_preset("dev")
     REPORTS.mkdir(parents=True, exist_ok=True)
     rows = []
     for name, step in LEVELS[level]:

@@ -191,7 +191,7 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
         elif isinstance(value, Buffer) or name in buffers:
             self._set_buffer(name, value)
         else:
-            self._set_plain(name, value)
+            object.__setattr__(self, name, value)
 
     def _set_buffer(self, name: str, value: Any) -> None:
         if value is not None and not isinstance(value, Tensor):

@@ -30,7 +30,7 @@ inline constexpr int kNumDTypes = 15;
 
 using enum DType;
 
-inline constexpr uint8_t kItemSizes[kNumDTypes] = {1, 1, 1, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+static constexpr uint8_t kItemSizes[kNumDTypes] = {1, 1, 1, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 8, 16};
 
 // item_size gives the bytes of one element.
 constexpr int64_t item_size(DType t) { return kItemSizes[static_cast<int>(t)]; }

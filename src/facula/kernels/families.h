@@ -6,7 +6,11 @@
 // Calls X(struct name, variable) for each family written by hand.
 #define FACULA_KERNEL_FAMILIES(X) \
   X(CopyKernels, copy)            \
-  X(ReduceKernels, reduce)
+  X(ReduceKernels, reduce)        \
+  X(ScanKernels, scan)            \
+  X(SortKernels, sort)            \
+  X(IndexKernels, index)          \
+  X(ScatterKernels, scatter)
 
 namespace facula::kernels {
 

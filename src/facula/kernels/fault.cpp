@@ -22,6 +22,9 @@ void raise_fault(const Fault& fault, const char* op) {
     case Fault::kNotFinite:
       raise_error(ErrorKind::kRuntime, op, ": expected finite values, got inf or nan at element ",
                   fault.position);
+    case Fault::kNoMemory:
+      raise_error(ErrorKind::kOutOfMemory, op, ": cannot allocate ", fault.value,
+                  " bytes of scratch memory");
     case Fault::kNone:
     case Fault::kBad: break;
   }

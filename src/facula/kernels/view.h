@@ -37,7 +37,16 @@ inline View view(const Tensor& t) {
 // Fault is the first bad value that a kernel met: what kind, where, the value and the bound.
 // The operator layer turns it into an exception. set() may be called from several threads.
 struct Fault {
-  enum Kind : int { kNone, kIndexOutOfRange, kZeroDivision, kNegative, kSingular, kNotFinite, kBad };
+  enum Kind : int {
+    kNone,
+    kIndexOutOfRange,
+    kZeroDivision,
+    kNegative,
+    kSingular,
+    kNotFinite,
+    kBad,
+    kNoMemory,
+  };
   std::atomic<int> kind{kNone};
   int64_t position = 0, value = 0, bound = 0;
   void set(Kind k, int64_t pos, int64_t val, int64_t limit) {
