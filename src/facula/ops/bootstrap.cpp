@@ -55,5 +55,10 @@ Tensor flip(const Tensor& self, IntList dims) {
   return r;
 }
 
+Tensor index(const Tensor&, TensorList) { fail(ErrorKind::kNotImplemented, "index: indexing by tensors"); }
+void index_put_(const Tensor&, TensorList, const Tensor&, bool) {
+  fail(ErrorKind::kNotImplemented, "index_put_: assignment by index tensors");
+}
+
 }  // namespace forward
 }  // namespace facula

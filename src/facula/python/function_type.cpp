@@ -1,5 +1,6 @@
 // Custom autograd Functions written in Python: the context object, which is the node's Python
 // object too, the node that calls backward, and apply, which records a call.
+#include <Python.h>
 #include <structmember.h>
 
 #include "facula/autograd/engine.h"

@@ -1,6 +1,7 @@
 // ModuleBase, the C base class of nn.Module: calls go straight to forward when there are no hooks,
 // attributes are looked up without entering Python, and errors of the library name the module path.
 // All state lives in the instance's __dict__; the Python class nn.Module does the rest.
+#include <Python.h>
 #include <structmember.h>
 
 #include "facula/python/arguments.h"

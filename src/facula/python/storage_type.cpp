@@ -127,7 +127,7 @@ PyObject* storage_use_count(PyObject* self, PyObject*) {
   return PyLong_FromUnsignedLong(storage_of(self)->use_count());
 }
 
-PyObject* get_device(PyObject* self, void*) {
+PyObject* storage_device(PyObject* self, void*) {
   return guarded([&] { return device_object(storage_of(self)->device()); });
 }
 PyObject* get_false(PyObject*, void*) { Py_RETURN_FALSE; }
@@ -172,7 +172,7 @@ PyMethodDef storage_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef storage_getset[] = {
-    {"device", get_device, nullptr, nullptr, nullptr},
+    {"device", storage_device, nullptr, nullptr, nullptr},
     {"is_cuda", get_false, nullptr, nullptr, nullptr},
     {"is_sparse", get_false, nullptr, nullptr, nullptr},
     {"_cdata", get_cdata, nullptr, nullptr, nullptr},

@@ -39,7 +39,7 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
   });
 }
 
-PyObject* truth(bool v) { return Py_NewRef(v ? Py_True : Py_False); }
+PyObject* bool_object(bool v) { return Py_NewRef(v ? Py_True : Py_False); }
 
 PyObject* get_grad(const Tensor& t) {
   if (!t->meta) Py_RETURN_NONE;
@@ -169,16 +169,16 @@ const Attribute kAttributes[] = {
     {"nbytes",
      [](const Tensor& t) { return PyLong_FromLongLong(t.numel() * item_size(t.dtype())); },
      nullptr},
-    {"requires_grad", [](const Tensor& t) { return truth(requires_grad(t)); },
+    {"requires_grad", [](const Tensor& t) { return bool_object(requires_grad(t)); },
      assign_requires_grad},
     {"grad", get_grad, assign_grad},
     {"_grad", get_grad, assign_grad},
     {"grad_fn", [](const Tensor& t) { return wrap_node(facula::grad_fn(t)); }, nullptr},
-    {"is_leaf", [](const Tensor& t) { return truth(is_leaf(t)); }, nullptr},
+    {"is_leaf", [](const Tensor& t) { return bool_object(is_leaf(t)); }, nullptr},
     {"retains_grad",
      [](const Tensor& t) {
        AutogradMeta* m = find_meta(t.impl());
-       return truth(m && m->retains_grad());
+       return bool_object(m && m->retains_grad());
      },
      nullptr},
     {"output_nr",
@@ -199,18 +199,18 @@ const Attribute kAttributes[] = {
     {"imag", get_imag, assign_imag},
     {"name", get_name, nullptr},
     {"names", get_names, nullptr},
-    {"is_cpu", [](const Tensor& t) { return truth(t.device().is_cpu()); }, nullptr},
-    {"is_meta", [](const Tensor& t) { return truth(t.is_meta()); }, nullptr},
-    {"is_cuda", [](const Tensor& t) { return truth(t.device().type == DeviceType::kCuda); },
+    {"is_cpu", [](const Tensor& t) { return bool_object(t.device().is_cpu()); }, nullptr},
+    {"is_meta", [](const Tensor& t) { return bool_object(t.is_meta()); }, nullptr},
+    {"is_cuda", [](const Tensor& t) { return bool_object(t.device().type == DeviceType::kCuda); },
      nullptr},
-    {"is_sparse", [](const Tensor&) { return truth(false); }, nullptr},
-    {"is_sparse_csr", [](const Tensor&) { return truth(false); }, nullptr},
-    {"is_quantized", [](const Tensor&) { return truth(false); }, nullptr},
-    {"is_nested", [](const Tensor&) { return truth(false); }, nullptr},
-    {"is_mkldnn", [](const Tensor&) { return truth(false); }, nullptr},
-    {"is_mps", [](const Tensor&) { return truth(false); }, nullptr},
-    {"is_xpu", [](const Tensor&) { return truth(false); }, nullptr},
-    {"is_xla", [](const Tensor&) { return truth(false); }, nullptr},
+    {"is_sparse", [](const Tensor&) { return bool_object(false); }, nullptr},
+    {"is_sparse_csr", [](const Tensor&) { return bool_object(false); }, nullptr},
+    {"is_quantized", [](const Tensor&) { return bool_object(false); }, nullptr},
+    {"is_nested", [](const Tensor&) { return bool_object(false); }, nullptr},
+    {"is_mkldnn", [](const Tensor&) { return bool_object(false); }, nullptr},
+    {"is_mps", [](const Tensor&) { return bool_object(false); }, nullptr},
+    {"is_xpu", [](const Tensor&) { return bool_object(false); }, nullptr},
+    {"is_xla", [](const Tensor&) { return bool_object(false); }, nullptr},
 };
 constexpr size_t kNumAttributes = sizeof(kAttributes) / sizeof(kAttributes[0]);
 

@@ -1,0 +1,345 @@
+"""Methods of Tensor that are written in Python; they are attached to the C type on import."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from facula import _C
+from facula._legacy import TITLE_OF, TypedStorage, _TensorKind
+
+Tensor = _C.Tensor
+
+_has_override = _C._has_torch_function_variadic
+_handle = _C._handle_torch_function
+
+
+def _attach(f: Callable) -> Callable:
+    """Make a function a method of Tensor that subclasses can override."""
+    name = f.__name__
+    if name in ("_repr", "__dir__", "__setstate__"):
+        setattr(Tensor, name, f)
+        return f
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if type(self) is not Tensor and _has_override(self):
+            return _handle(method, (self,), (self, *args), kwargs)
+        return f(self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    method.__doc__ = f.__doc__
+    method.__wrapped__ = f
+    method.__module__ = "facula"
+    setattr(Tensor, name, method)
+    return f
+
+
+# ---- text
+
+
+@_attach
+def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
+    if _has_override(self) and type(self).__repr__ is not Tensor.__repr__:
+        return object.__repr__(self)
+    from facula._tensor_str import _str
+
+    previous = _C._set_torch_function_disabled(True)
+    try:
+        return _str(self, tensor_contents=tensor_contents)
+    finally:
+        _C._set_torch_function_disabled(previous)
+
+
+@_attach
+def __format__(self: Tensor, format_spec: str) -> str:
+    if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
+        return self.item().__format__(format_spec)
+    return object.__format__(self, format_spec)
+
+
+@_attach
+def __dir__(self: Tensor) -> list[str]:
+    return sorted(set(dir(type(self))) | set(self.__dict__))
+
+
+# ---- containers
+
+
+@_attach
+def __contains__(self: Tensor, element: Any) -> bool:
+    if isinstance(element, (Tensor, int, float, complex, bool)):
+        return bool((element == self).any().item())
+    raise RuntimeError(
+        "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+        f"{type(element)}."
+    )
+
+
+@_attach
+def __reversed__(self: Tensor) -> Tensor:
+    """Reverse the order along the first dimension."""
+    return self if self.dim() == 0 else self.flip(0)
+
+
+# ---- NumPy and DLPack
+
+Tensor.__array_priority__ = 1000
+
+
+@_attach
+def __array_wrap__(
+    self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
+) -> Tensor:
+    import facula
+
+    return facula.from_numpy(array) if array.dtype != object else array
+
+
+@_attach
+def __dlpack__(
+    self: Tensor,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: Any = None,
+    copy: bool | None = None,
+) -> Any:
+    """Give a DLPack capsule over the memory of the tensor (or of a copy)."""
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if dl_device is not None and tuple(dl_device) != (1, 0):
+        raise BufferError(f"__dlpack__: expected a CPU device, got {dl_device}")
+    versioned = max_version is not None and max_version[0] >= 1
+    source = self.clone() if copy else self
+    return _C._to_dlpack(source, versioned, bool(copy))
+
+
+@_attach
+def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+    """Give the kind of device and its index: (1, 0), the CPU."""
+    if self.is_meta:
+        raise BufferError("__dlpack_device__: a meta tensor has no memory")
+    return (1, 0)
+
+
+# ---- copies and pickles
+
+
+@_attach
+def __deepcopy__(self: Tensor, memo: dict) -> Tensor:
+    from copy import deepcopy
+
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
+            "because of a facula.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001"
+        )
+    if id(self) in memo:
+        return memo[id(self)]
+    import facula
+
+    with facula.no_grad():
+        key = ("storage", self.untyped_storage()._cdata)
+        storage = memo.get(key)
+        if storage is None and not self.is_meta:
+            storage = self.untyped_storage().clone()
+            memo[key] = storage
+        if self.is_meta:
+            copy = self.detach().clone()
+        else:
+            copy = facula.empty(0, dtype=self.dtype)
+            copy.set_(storage, self.storage_offset(), self.size(), self.stride())
+        if type(self) is not Tensor:
+            copy = copy.as_subclass(type(self))
+        copy.requires_grad_(self.requires_grad)
+        if self.grad is not None:
+            copy.grad = deepcopy(self.grad, memo)
+        if type(self) is not Tensor or self.__dict__:
+            copy.__dict__ = deepcopy(self.__dict__, memo)
+    memo[id(self)] = copy
+    return copy
+
+
+def _typed_storage(t: Tensor) -> TypedStorage:
+    return TypedStorage(wrap_storage=t.untyped_storage(), dtype=t.dtype)
+
+
+@_attach
+def __reduce_ex__(self: Tensor, proto: int) -> tuple:
+    import facula._utils as utils
+
+    state = self.__dict__
+    rebuild = utils._rebuild_tensor_from_bytes
+    data = self.detach()
+    if data.is_meta:
+        content: Any = None
+    else:
+        flat = data.contiguous() if data.numel() else data
+        content = bytes(memoryview(flat.untyped_storage()))
+        start = flat.storage_offset() * flat.element_size()
+        content = content[start : start + flat.numel() * flat.element_size()]
+    args = (
+        content,
+        self.dtype,
+        tuple(self.size()),
+        tuple(self.stride()),
+        self.requires_grad,
+        OrderedDict(),
+    )
+    if type(self) is Tensor and not state:
+        return (rebuild, args)
+    return (utils._rebuild_from_type, (rebuild, type(self), args, dict(state)))
+
+
+@_attach
+def __setstate__(self: Tensor, state: dict) -> None:
+    self.__dict__.update(state)
+
+
+# ---- hooks
+
+
+class _HookHandle:
+    """Takes a hook of a tensor away."""
+
+    def __init__(self, tensor: Tensor, remove: str, number: int) -> None:
+        self._tensor = weakref.ref(tensor)
+        self._remove = remove
+        self.id = number
+
+    def remove(self) -> None:
+        """Remove the hook; a second call does nothing."""
+        tensor = self._tensor()
+        if tensor is not None:
+            getattr(tensor, self._remove)(self.id)
+
+    def __enter__(self) -> _HookHandle:
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.remove()
+
+
+@_attach
+def register_hook(self: Tensor, hook: Callable) -> _HookHandle:
+    """Register a function that sees, and may replace, the gradient of this tensor."""
+    return _HookHandle(self, "_remove_hook", self._register_hook(hook))
+
+
+@_attach
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> _HookHandle:
+    """Register a function that is called with this leaf after its gradient was accumulated."""
+    return _HookHandle(self, "_remove_post_hook", self._register_post_hook(hook))
+
+
+# ---- conversions and legacy forms
+
+
+@_attach
+def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:  # noqa: A001
+    """Give the name of the legacy type, or convert to a dtype or legacy type."""
+    if dtype is None:
+        return f"facula.{TITLE_OF[self.dtype]}Tensor"
+    if isinstance(dtype, str):
+        import facula
+
+        dtype = getattr(facula, dtype.rsplit(".", 1)[-1])
+    if isinstance(dtype, _TensorKind):
+        dtype = dtype.dtype
+    return self.to(dtype, non_blocking=non_blocking)
+
+
+type = __builtins__["type"] if isinstance(__builtins__, dict) else __builtins__.type  # noqa: A001
+
+
+@_attach
+def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+    """Make a tensor of this dtype by the legacy constructor."""
+    return _C._legacy_new(self.dtype, args)
+
+
+@_attach
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Make a tensor of data with this tensor's dtype and device, unless others are given."""
+    return _C.tensor(
+        data,
+        dtype=self.dtype if dtype is None else dtype,
+        device=self.device if device is None else device,
+        requires_grad=requires_grad,
+    )
+
+
+@_attach
+def storage(self: Tensor) -> TypedStorage:
+    """Give the storage as elements of this dtype."""
+    return _typed_storage(self)
+
+
+@_attach
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """Give the tensor in the CPU's memory: itself when it is there."""
+    return self.to("cpu")
+
+
+@_attach
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
+    """Give a copy in a GPU's memory; RuntimeError in builds without CUDA."""
+    return self.to("cuda" if device is None else device)
+
+
+@_attach
+def is_shared(self: Tensor) -> bool:
+    """Say whether the memory is shared between processes."""
+    return False
+
+
+@_attach
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Say whether the memory is page-locked."""
+    return False
+
+
+@_attach
+def rename(self: Tensor, *names: Any, **rename_map: Any) -> Tensor:
+    """Accept only None: named dimensions are not supported."""
+    if any(n is not None for n in names) or rename_map:
+        raise NotImplementedError("named tensors are not supported")
+    return self
+
+
+@_attach
+def refine_names(self: Tensor, *names: Any) -> Tensor:
+    """Accept only None: named dimensions are not supported."""
+    return rename(self, *names)
+
+
+@_attach
+def reinforce(self: Tensor, reward: Any) -> None:
+    """Raise: removed from PyTorch long ago."""
+    raise RuntimeError("reinforce() was removed; use facula.distributions instead")
+
+
+@_attach
+def __rdiv__(self: Tensor, other: Any) -> Tensor:
+    return self.reciprocal() * other
+
+
+def _is_tensor_attribute(name: str) -> bool:
+    return hasattr(Tensor, name)
+
+
+Tensor.__module__ = "facula"

@@ -1,0 +1,13 @@
+"""Apple's Metal: whether this build uses it."""
+
+enabled = False
+
+
+def is_available() -> bool:
+    """Say whether the build has it."""
+    return False
+
+
+def is_built() -> bool:
+    """Say whether the build has it."""
+    return False

@@ -1,0 +1,7 @@
+"""Special functions: the functions of the operator table that are called facula.special.NAME."""
+
+from facula import _C
+
+_rows = getattr(_C, "_special", None)
+__all__ = sorted(k for k in vars(_rows) if not k.startswith("__")) if _rows else []
+globals().update({k: getattr(_rows, k) for k in __all__})
