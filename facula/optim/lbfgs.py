@@ -76,7 +76,7 @@ class LBFGS(Optimizer):
     ) -> tuple[float, facula.Tensor]:
         """Return loss and gradient at `start + rate * direction`, and come back to `start`."""
         self._move(rate, direction)
-        loss = float(closure())
+        loss = _value(closure())
         grad = self._flat_grad()
         for p, saved in zip(self._params, start, strict=True):
             p.copy_(saved)
@@ -93,7 +93,7 @@ class LBFGS(Optimizer):
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first_loss = closure()
-        loss = float(first_loss)
+        loss = _value(first_loss)
         if group["maximize"]:
             loss = -loss
         state["func_evals"] += 1
@@ -159,7 +159,7 @@ class LBFGS(Optimizer):
         if last:
             return loss, grad, rate, 0
         with facula.enable_grad():
-            loss = float(closure())
+            loss = _value(closure())
         if self.param_groups[0]["maximize"]:
             loss = -loss
         return loss, self._flat_grad(), rate, 1
@@ -183,6 +183,11 @@ def _converged(
     )
 
 
+def _value(loss: Any) -> float:
+    """Return the number that the closure gave, as a tensor or not."""
+    return loss.item() if isinstance(loss, facula.Tensor) else float(loss)
+
+
 class _History:
     """The pairs (step, change of the gradient) and the scale of the initial Hessian."""
 
@@ -203,7 +208,7 @@ class _History:
     def add(self, step: facula.Tensor, change: facula.Tensor, limit: int) -> None:
         """Keep the pair if it has positive curvature, dropping the oldest beyond `limit`."""
         curvature = change.dot(step)
-        if curvature <= 1e-10:
+        if not curvature > 1e-10:  # also refuses NaN
             return
         if len(self.changes) == limit:
             for kept in (self.changes, self.steps, self.ro):

@@ -416,7 +416,7 @@ class RuleOptimizer(Optimizer):
         return loss
 
     def _step_each(self, group: dict[str, Any], params: list) -> None:
-        with facula.set_grad_enabled(group["differentiable"]):
+        with facula.set_grad_enabled(group.get("differentiable", False)):
             for p in params:
                 grad = p.grad
                 if grad is None:
@@ -427,7 +427,7 @@ class RuleOptimizer(Optimizer):
                 if not state:
                     state = {}
                     self._init_state(group, p, state)
-                grad = -grad if group["maximize"] else grad
+                grad = -grad if group.get("maximize") else grad
                 if self._rule_is_real:
                     self._slow_step(group, as_real(p), as_real(grad), state)
                 else:

@@ -70,7 +70,8 @@ class LRScheduler:
                 if "initial_lr" not in group:
                     raise KeyError(
                         f"param 'initial_lr' is not specified in param_groups[{i}] when "
-                        "resuming an optimizer"
+                        "resuming scheduler with last_epoch >= 0. Load the optimizer's state "
+                        "dict first, or leave last_epoch at -1 for a fresh run."
                     )
         self.base_lrs = [copied(g["initial_lr"]) for g in optimizer.param_groups]
         self.last_epoch = last_epoch
