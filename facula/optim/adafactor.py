@@ -98,16 +98,6 @@ class Adafactor(RuleOptimizer):
         update = estimate.clamp(min=eps1 * eps1).rsqrt() * grad
         p.sub_(alpha / max(1.0, _rms(update) / group["d"]) * update)
 
-    def step(self, closure: Any = None) -> Any:
-        """Perform one step; `closure` re-evaluates the model and returns the loss."""
-        loss = None
-        if closure is not None:
-            with facula.enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            self._step_each(group, group["params"])
-        return loss
-
 
 def _rms(t: facula.Tensor) -> float:
     """Return the root of the mean square of all elements."""

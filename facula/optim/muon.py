@@ -80,16 +80,6 @@ class Muon(RuleOptimizer):
         p.mul_(1 - group["lr"] * group["weight_decay"])
         p.sub_(_rate(group["lr"], group["adjust_lr_fn"], p.shape) * update)
 
-    def step(self, closure: Any = None) -> Any:
-        """Perform one step; `closure` re-evaluates the model and returns the loss."""
-        loss = None
-        if closure is not None:
-            with facula.enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            self._step_each(group, group["params"])
-        return loss
-
 
 def _rate(lr: Any, rule: str | None, shape: Any) -> Any:
     rows, cols = shape

@@ -178,7 +178,6 @@ class Optimizer:
         self.__dict__.update(state)
         if "_optimizer_step_pre_hooks" not in self.__dict__:
             self._make_hook_dicts()
-        self.defaults.setdefault("differentiable", False)
 
     def __repr__(self) -> str:
         lines = [self.__class__.__name__ + " ("]
@@ -407,8 +406,8 @@ class RuleOptimizer(Optimizer):
             with facula.enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            if group["differentiable"]:
-                left = [p for p in group["params"] if p.grad is not None]
+            if group.get("differentiable"):
+                left = group["params"]
             else:
                 left = self._fast_step(group)
             if left:
@@ -441,7 +440,7 @@ class RuleOptimizer(Optimizer):
         return f"{name} does not support sparse gradients{hint}"
 
     def _fast_step(self, group: dict[str, Any]) -> list | None:
-        raise NotImplementedError
+        return group["params"]
 
     def _init_state(self, group: dict[str, Any], p: Any, state: dict[str, Any]) -> None:
         raise NotImplementedError
