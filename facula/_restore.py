@@ -1,0 +1,403 @@
+"""The way back from a checkpoint's pickle: what each name in it may stand for, and how tensors
+are rebuilt over the records of the file. The table is closed; users extend it by name through
+`facula.serialization.add_safe_globals`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
+from pickle import UnpicklingError
+from typing import Any
+
+import facula
+from facula._unpickle import Unpickler
+
+__all__ = ["Reader", "is_known"]
+
+_STORAGES = {
+    "DoubleStorage": "float64",
+    "FloatStorage": "float32",
+    "HalfStorage": "float16",
+    "BFloat16Storage": "bfloat16",
+    "LongStorage": "int64",
+    "IntStorage": "int32",
+    "ShortStorage": "int16",
+    "CharStorage": "int8",
+    "ByteStorage": "uint8",
+    "BoolStorage": "bool",
+    "ComplexDoubleStorage": "complex128",
+    "ComplexFloatStorage": "complex64",
+    "UntypedStorage": None,
+}
+_DTYPES = {name for name in _STORAGES.values() if name} | {"uint16", "uint32", "uint64"}
+_DTYPE_ALIASES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+}
+
+safe_globals: dict[str, Any] = {}
+
+
+class _Maker:
+    """A name that may be called with arguments; `kind` is the Python type it makes, if any."""
+
+    def __init__(self, name: str, make: Callable[..., Any], kind: type | None = None) -> None:
+        self.name, self.make, self.kind = name, make, kind
+
+
+class _StorageKind:
+    """A class of storages: the elements' type, or None for bytes."""
+
+    def __init__(self, dtype: str | None) -> None:
+        self.dtype = dtype
+
+
+class _TypeName:
+    """A class that is only named, as the type of a tensor."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class _Stored:
+    """A storage of the file: its bytes as a 1-d tensor, and the type they were saved with."""
+
+    def __init__(self, data: facula.Tensor, dtype: Any) -> None:
+        self.data, self.dtype = data, dtype
+
+    def as_type(self, dtype: Any) -> facula.Tensor:
+        return self.data if self.data.dtype == dtype else self.data.view(dtype)
+
+
+def _encode(text: Any, encoding: Any = "latin1") -> bytes:
+    """Bytes are pickled by old protocols as text; only that is allowed."""
+    if type(text) is not str or encoding not in ("latin1", "latin-1"):
+        raise UnpicklingError("Weights only load failed: _codecs.encode is for bytes only")
+    return text.encode("latin1")
+
+
+def _default_dict(factory: Any = None, *rest: Any) -> defaultdict:
+    if isinstance(factory, _Maker) and factory.kind is not None:
+        factory = factory.kind
+    elif factory is not None:
+        raise UnpicklingError("Weights only load failed: a defaultdict's factory must be a type")
+    return defaultdict(factory, *rest)
+
+
+_BUILTINS = {
+    "set": set,
+    "frozenset": frozenset,
+    "bytearray": bytearray,
+    "complex": complex,
+    "list": list,
+    "dict": dict,
+    "tuple": tuple,
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "bytes": bytes,
+}
+# int, str and the like only serve as factories: calling them could allocate from a number.
+_CALLABLE_BUILTINS = ("set", "frozenset", "complex", "list", "dict", "tuple")
+
+
+def _builtin(name: str) -> _Maker | None:
+    kind = _BUILTINS.get(name)
+    if kind is None:
+        return None
+
+    def make(*args: Any) -> Any:
+        if name == "bytearray" and len(args) == 2:
+            return bytearray(_encode(*args))
+        if name == "bytearray" and len(args) == 1 and isinstance(args[0], bytes):
+            return bytearray(args[0])
+        if args and name not in _CALLABLE_BUILTINS:
+            raise UnpicklingError(f"Weights only load failed: {name} may not be called")
+        return kind(*args)
+
+    return _Maker(name, make, kind)
+
+
+def _library_name(module: str, name: str) -> Any:
+    """Return what a name of PyTorch (or of Facula) stands for; None where there is no such."""
+    if module in ("torch", "torch.storage"):
+        if name in _STORAGES:
+            return _StorageKind(_STORAGES[name])
+    if module == "torch":
+        if name in _DTYPES or name in _DTYPE_ALIASES:
+            return getattr(facula, _DTYPE_ALIASES.get(name, name))
+        if name == "device":
+            return _Maker("device", facula.device)
+        if name == "Size":
+            return _Maker("Size", _size)
+        if name == "strided":
+            return facula.strided
+        if name in ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format"):
+            return getattr(facula, name)
+        if name == "Tensor":
+            return _TypeName("Tensor")
+    if (module, name) in (("torch.nn.parameter", "Parameter"), ("torch.nn", "Parameter")):
+        return _TypeName("Parameter")
+    if module in ("torch._utils", "torch._tensor") and name in _REBUILD:
+        return _Maker(name, _REBUILD[name])
+    if (module, name) == ("torch.serialization", "_get_layout"):
+        return _Maker(name, _layout)
+    return None
+
+
+def _find(module: str, name: str) -> Any:
+    full = f"{module}.{name}"
+    if full in safe_globals:
+        return safe_globals[full]
+    if module in ("builtins", "__builtin__"):
+        found: Any = _builtin(name)
+    elif module == "collections":
+        found = {
+            "OrderedDict": _Maker(name, OrderedDict, OrderedDict),
+            "Counter": _Maker(name, Counter, Counter),
+            "defaultdict": _Maker(name, _default_dict),
+        }.get(name)
+    elif (module, name) == ("_codecs", "encode"):
+        found = _Maker(name, _encode)
+    else:
+        if module == "facula" or module.startswith("facula."):
+            module = "torch" + module[len("facula") :]
+        found = _library_name(module, name)
+    return found
+
+
+def is_known(module: str, name: str) -> bool:
+    """Say whether `load` takes this name without being told that it is safe."""
+    return _find(module, name) is not None
+
+
+def _size(items: Any = ()) -> Any:
+    return facula.Size(items)
+
+
+def _layout(name: Any) -> Any:
+    if name != "torch.strided":
+        raise NotImplementedError(f"load: tensors of layout {name} are not built yet")
+    return facula.strided
+
+
+def _whole(values: Any) -> bool:
+    return isinstance(values, (tuple, list)) and all(
+        type(v) is int and 0 <= v < 2**63 for v in values
+    )
+
+
+def _tensor_over(
+    storage: _Stored, dtype: Any, offset: Any, size: Any, stride: Any, requires_grad: Any
+) -> facula.Tensor:
+    if not isinstance(storage, _Stored):
+        raise UnpicklingError("Weights only load failed: a tensor without storage")
+    if not _whole((offset,)) or not _whole(size) or not _whole(stride) or len(size) != len(stride):
+        raise RuntimeError(
+            f"load: damaged tensor: size {size}, stride {stride}, offset {offset}"
+        )
+    data = storage.as_type(dtype)
+    last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if 0 not in size and last >= data.numel():
+        raise RuntimeError(
+            f"load: a tensor of size {tuple(size)} and stride {tuple(stride)} at {offset} is out "
+            f"of bounds for a storage of {data.numel()} elements"
+        )
+    if 0 in size:
+        offset = 0
+    t = data.as_strided(tuple(size), tuple(stride), offset).data
+    return t.requires_grad_() if requires_grad is True else t
+
+
+def _rebuild_tensor(storage: Any, offset: Any, size: Any, stride: Any) -> facula.Tensor:
+    return _tensor_over(storage, storage.dtype, offset, size, stride, False)
+
+
+def _with_metadata(t: facula.Tensor, metadata: Any) -> facula.Tensor:
+    if metadata:
+        if metadata.get("conj"):
+            t = t.conj().resolve_conj()
+        if metadata.get("neg"):
+            t = -t
+    return t
+
+
+def _rebuild_tensor_v2(
+    storage: Any,
+    offset: Any,
+    size: Any,
+    stride: Any,
+    requires_grad: Any,
+    hooks: Any,
+    metadata: Any = None,
+) -> facula.Tensor:
+    t = _tensor_over(storage, storage.dtype, offset, size, stride, requires_grad)
+    return _with_metadata(t, metadata)
+
+
+def _rebuild_tensor_v3(
+    storage: Any,
+    offset: Any,
+    size: Any,
+    stride: Any,
+    requires_grad: Any,
+    hooks: Any,
+    dtype: Any,
+    metadata: Any = None,
+) -> facula.Tensor:
+    if not isinstance(dtype, facula.dtype):
+        raise UnpicklingError("Weights only load failed: a tensor without dtype")
+    t = _tensor_over(storage, dtype, offset, size, stride, requires_grad)
+    return _with_metadata(t, metadata)
+
+
+def _rebuild_meta(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> facula.Tensor:
+    if not _whole(size) or not _whole(stride):
+        raise RuntimeError(f"load: damaged tensor: size {size}, stride {stride}")
+    t = facula.empty_strided(tuple(size), tuple(stride), dtype=dtype, device="meta")
+    return t.requires_grad_() if requires_grad is True else t
+
+
+def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any, state: Any = None) -> Any:
+    if not isinstance(data, facula.Tensor):
+        raise UnpicklingError("Weights only load failed: a parameter without tensor")
+    return _set_attributes(facula.nn.Parameter(data, requires_grad is True), state)
+
+
+def _rebuild_from_type(function: Any, cls: Any, args: Any, state: Any) -> Any:
+    if not isinstance(function, _Maker) or function.name not in _REBUILD:
+        raise UnpicklingError("Weights only load failed: unknown way to rebuild a tensor")
+    t = function.make(*args)
+    if isinstance(cls, type) and issubclass(cls, facula.Tensor) and _is_safe(cls):
+        t = t.as_subclass(cls)
+    elif isinstance(cls, _TypeName) and cls.name == "Parameter":
+        t = facula.nn.Parameter(t, t.requires_grad)
+    elif not isinstance(cls, _TypeName):
+        raise UnpicklingError("Weights only load failed: unknown type of tensor")
+    if isinstance(state, tuple):
+        state = state[0]
+    return _set_attributes(t, state)
+
+
+def _set_attributes(t: Any, state: Any) -> Any:
+    if state:
+        if not isinstance(state, dict) or not all(type(k) is str for k in state):
+            raise UnpicklingError("Weights only load failed: damaged attributes of a tensor")
+        for key, value in state.items():
+            t.__dict__[key] = value
+    return t
+
+
+def _sparse(*args: Any) -> Any:
+    raise NotImplementedError("load: sparse tensors are not built yet")
+
+
+_REBUILD: dict[str, Callable[..., Any]] = {
+    "_rebuild_tensor": _rebuild_tensor,
+    "_rebuild_tensor_v2": _rebuild_tensor_v2,
+    "_rebuild_tensor_v3": _rebuild_tensor_v3,
+    "_rebuild_meta_tensor_no_storage": _rebuild_meta,
+    "_rebuild_parameter": _rebuild_parameter,
+    "_rebuild_parameter_with_state": _rebuild_parameter,
+    "_rebuild_from_type_v2": _rebuild_from_type,
+    "_rebuild_sparse_tensor": _sparse,
+    "_rebuild_qtensor": _sparse,
+}
+
+
+def _is_safe(obj: Any) -> bool:
+    return any(obj is trusted for trusted in safe_globals.values())
+
+
+class Reader:
+    """Rebuilds the object of one pickle.
+
+    `record(key, size)` returns the bytes of a storage as a 1-d uint8 tensor (`size` is what the
+    pickle claims), `place(tensor, location)` moves it to where it belongs.
+    """
+
+    def __init__(
+        self,
+        record: Callable[[str, int], facula.Tensor],
+        place: Callable[[facula.Tensor, str], facula.Tensor],
+    ) -> None:
+        self.record, self.place = record, place
+        self.storages: dict[str, _Stored] = {}
+
+    def load(self, data: bytes) -> Any:
+        """Return the object; raises UnpicklingError, RuntimeError or EOFError on bad data."""
+        return self.unpickler(data).load()
+
+    def unpickler(self, data: bytes) -> Unpickler:
+        """Return the reader of the pickle, for files that hold several."""
+        return Unpickler(data, self._global, self._persistent, self._call, self._build)
+
+    def _global(self, module: str, name: str) -> Any:
+        found = _find(module, name)
+        if found is None:
+            raise UnpicklingError(
+                "Weights only load failed. Unsupported global: GLOBAL "
+                f"{module}.{name} was not an allowed global by default. Files are read as data "
+                "only; if you trust this class or function, allow it with "
+                f"`facula.serialization.add_safe_globals([{name}])`."
+            )
+        return found
+
+    def _persistent(self, key: Any) -> _Stored:
+        if type(key) is not tuple or len(key) not in (5, 6) or key[0] != "storage":
+            raise UnpicklingError("Weights only load failed: unknown persistent id")
+        _, kind, name, location, count = key[:5]
+        if (
+            not isinstance(kind, _StorageKind)
+            or type(name) is not str
+            or type(location) is not str
+            or not _whole((count,))
+        ):
+            raise UnpicklingError("Weights only load failed: damaged persistent id")
+        dtype = getattr(facula, kind.dtype) if kind.dtype else facula.uint8
+        if name not in self.storages:
+            size = count * dtype.itemsize
+            with facula.no_grad():
+                data = self.record(name, size)
+                data = self.place(data.view(dtype), location)
+            self.storages[name] = _Stored(data, dtype)
+        return self.storages[name]
+
+    def _call(self, function: Any, args: tuple, new: bool) -> Any:
+        if isinstance(function, _Maker):
+            with facula.no_grad():
+                return function.make(*args)
+        if _is_safe(function):
+            return function.__new__(function, *args) if new else function(*args)
+        raise UnpicklingError(
+            f"Weights only load failed: {function!r} may not be called from a file"
+        )
+
+    def _build(self, obj: Any, state: Any) -> None:
+        if type(obj) is OrderedDict and isinstance(state, dict):
+            obj.__dict__.update(state)
+        elif _is_safe(type(obj)):
+            setter = getattr(obj, "__setstate__", None)
+            if setter is not None:
+                setter(state)
+                return
+            slots = None
+            if isinstance(state, tuple) and len(state) == 2:
+                state, slots = state
+            if state:
+                obj.__dict__.update(state)
+            for key, value in (slots or {}).items():
+                setattr(obj, key, value)
+        else:
+            raise UnpicklingError(
+                f"Weights only load failed: {type(obj).__name__} may not be given state from a "
+                "file"
+            )
