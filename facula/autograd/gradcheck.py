@@ -1,0 +1,533 @@
+"""gradcheck and gradgradcheck: gradients against finite differences.
+
+Complex tensors are treated as pairs of real ones: the gradient that the engine gives for a
+complex input is `dL/d(re) + i dL/d(im)`, so both parts have a finite difference of their own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import facula
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+class GradcheckError(RuntimeError):
+    """Raised when a check fails."""
+
+
+@dataclass
+class _Settings:
+    eps: float
+    atol: float
+    rtol: float
+    nondet_tol: float
+    check_undefined_grad: bool
+    check_grad_dtypes: bool
+    fast_mode: bool
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Check the gradients of `func(*inputs)` against central differences with step `eps`.
+
+    Inputs that require gradients should be float64 or complex128. Slow mode compares whole
+    Jacobians, `fast_mode` their product with random vectors. The gradient is computed twice and
+    may differ by `nondet_tol`. Raises GradcheckError, or returns False with
+    `raise_exception=False`.
+    """
+    if check_batched_grad or check_batched_forward_grad:
+        raise NotImplementedError("gradcheck: check_batched_grad needs vmap, which is not built")
+    if check_forward_ad:
+        raise NotImplementedError(
+            "gradcheck: check_forward_ad needs forward mode, which is not built"
+        )
+    if not check_backward_ad:
+        raise ValueError(
+            "Expected at least one of check_backward_ad or check_forward_ad to be True"
+        )
+    settings = _Settings(
+        eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, fast_mode
+    )
+    args = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    args = tuple(args)
+    _check_inputs(args)
+    try:
+        _check(func, args, settings)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Check the gradients of the gradients of `func(*inputs)`, as `gradcheck` does.
+
+    They are gradients with respect to the inputs and to `grad_outputs`, which are drawn at
+    random unless given.
+    """
+    if check_fwd_over_rev:
+        raise NotImplementedError(
+            "gradgradcheck: check_fwd_over_rev needs forward mode, which is not built"
+        )
+    if not check_rev_over_rev:
+        raise ValueError(
+            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+        )
+    args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    if grad_outputs is None:
+        outputs = _outputs(func(*args))
+        weights = tuple(_random_like(o, gen_non_contig_grad_outputs) for o in outputs)
+    else:
+        weights = tuple(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else (grad_outputs,)
+    count = len(weights)
+
+    def gradients(*both: Any) -> tuple:
+        values, outer = both[: len(both) - count], both[len(both) - count :]
+        outputs = _outputs(func(*values))
+        wanted = [v for v in values if isinstance(v, facula.Tensor) and v.requires_grad]
+        found = facula.autograd.grad(
+            outputs, wanted, outer, create_graph=True, allow_unused=True
+        )
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(
+        gradients,
+        args + weights,
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        fast_mode=fast_mode,
+        masked=masked,
+    )
+
+
+def _generator() -> Any:
+    generator = facula.Generator()
+    generator.manual_seed(0)
+    return generator
+
+
+def _random_like(t: facula.Tensor, non_contiguous: bool) -> facula.Tensor:
+    """Return numbers in [-1, 1) of the type and shape of `t` that require gradients."""
+    generator = _generator()
+    shape = (*t.shape, 2) if non_contiguous else tuple(t.shape)
+
+    def draw() -> facula.Tensor:
+        return facula.rand(shape, generator=generator, dtype=facula.float64) * 2 - 1
+
+    value = facula.complex(draw(), draw()) if t.is_complex() else draw()
+    if non_contiguous:
+        value = value[..., 0]
+    return value.to(t.dtype).detach().requires_grad_()
+
+
+def _outputs(result: Any) -> tuple:
+    """Return the outputs that require gradients."""
+    items = result if isinstance(result, (tuple, list)) else (result,)
+    return tuple(o for o in items if isinstance(o, facula.Tensor) and o.requires_grad)
+
+
+def _wanted(inputs: tuple) -> list[tuple[int, facula.Tensor]]:
+    return [
+        (i, x) for i, x in enumerate(inputs) if isinstance(x, facula.Tensor) and x.requires_grad
+    ]
+
+
+def _check_inputs(inputs: tuple) -> None:
+    wanted = _wanted(inputs)
+    if not wanted:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, "
+            "but none of the them have requires_grad=True."
+        )
+    for i, x in wanted:
+        if x.dtype not in (facula.float64, facula.complex128):
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or "
+                "complex. This check will likely fail if all the inputs are not of double "
+                "precision floating point or complex. ",
+                stacklevel=3,
+            )
+        if any(s == 0 and n > 1 for s, n in zip(x.stride(), x.shape, strict=True)):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs "
+                "that are non-overlapping to be able to compute the numerical gradients "
+                "correctly. You should call .contiguous on the input before passing it to "
+                "gradcheck."
+            )
+        x.retain_grad()
+
+
+def _check(func: Callable, inputs: tuple, settings: _Settings) -> None:
+    outputs = _outputs(func(*inputs))
+    wanted = _wanted(inputs)
+    if not outputs:
+        _check_no_gradient(func, inputs, wanted, settings)
+        return
+    if settings.fast_mode:
+        _check_fast(func, inputs, outputs, wanted, settings)
+    else:
+        _check_slow(func, inputs, outputs, wanted, settings)
+    _check_zero_gradient(func, inputs, wanted, settings)
+    if settings.check_undefined_grad:
+        _check_undefined(func, inputs, wanted)
+
+
+# Real views of values.
+
+
+def _real(t: facula.Tensor) -> facula.Tensor:
+    """Return the parts of a tensor as a flat float64 vector of its own."""
+    t = t.detach()
+    if t.is_complex():
+        t = facula.view_as_real(t.to(facula.complex128).resolve_conj().contiguous())
+    return t.to(facula.float64).clone().reshape(-1)
+
+
+def _values(func: Callable, inputs: tuple, pick: Callable[[Any], tuple]) -> list[facula.Tensor]:
+    with facula.no_grad():
+        result = func(*inputs) if pick is _all_tensors else None
+    if result is None:
+        with facula.enable_grad():
+            result = func(*inputs)
+    return [_real(o) for o in pick(result)]
+
+
+def _all_tensors(result: Any) -> tuple:
+    items = result if isinstance(result, (tuple, list)) else (result,)
+    return tuple(
+        o
+        for o in items
+        if isinstance(o, facula.Tensor) and (o.is_floating_point() or o.is_complex())
+    )
+
+
+def _parts(x: facula.Tensor) -> list[complex]:
+    """Return the directions of one element: along the real axis, and along the imaginary one."""
+    return [1.0, 1j] if x.is_complex() else [1.0]
+
+
+def _unit_gradients(output: facula.Tensor) -> Any:
+    """Give each gradient of `output` with a single 1, or i, in the order of `_real`."""
+    for index in itertools.product(*(range(n) for n in output.shape)):
+        for part in _parts(output):
+            weight = facula.zeros_like(output, memory_format=facula.contiguous_format)
+            weight[index] = part
+            yield weight
+
+
+def _differentiate(output: Any, inputs: list, weight: Any) -> list[facula.Tensor]:
+    """Return the real parts of the inputs' gradients, zeros where there is none."""
+    found = facula.autograd.grad(
+        output, inputs, weight, retain_graph=True, allow_unused=True
+    )
+    result = []
+    for x, g in zip(inputs, found, strict=True):
+        if g is None:
+            result.append(facula.zeros(x.numel() * len(_parts(x)), dtype=facula.float64))
+            continue
+        if g.shape != x.shape:
+            raise GradcheckError(
+                f"grad is incorrect size: got {tuple(g.shape)} for an input of {tuple(x.shape)}"
+            )
+        if x.is_complex() and not g.is_complex():
+            g = g.to(x.dtype)
+        result.append(_real(g.detach()))
+    return result
+
+
+def _central_difference(
+    evaluate: Callable[[], list[facula.Tensor]],
+    data: facula.Tensor,
+    index: Any,
+    step: Any,
+    eps: float,
+) -> list[facula.Tensor]:
+    """Return `(f(x + eps step) - f(x - eps step)) / (2 eps)`; `index` None moves all elements."""
+    saved = data.clone() if index is None else data[index].clone()
+
+    def move(amount: Any) -> None:
+        if index is None:
+            data.copy_(saved + amount)
+        else:
+            data[index] = saved + amount
+
+    move(eps * step)
+    above = evaluate()
+    move(-eps * step)
+    below = evaluate()
+    move(0 * step)
+    return [(a - b) / (2 * eps) for a, b in zip(above, below, strict=True)]
+
+
+# Slow mode: whole Jacobians.
+
+
+def _analytical(outputs: tuple, inputs: list) -> list[list[facula.Tensor]]:
+    """Return for each output and input the Jacobian, inputs along the first dimension."""
+    result = []
+    for output in outputs:
+        rows = [_differentiate(output, inputs, weight) for weight in _unit_gradients(output)]
+        jacobians = []
+        for k, x in enumerate(inputs):
+            columns = [row[k] for row in rows]
+            size = x.numel() * len(_parts(x))
+            jacobians.append(
+                facula.stack(columns, 1)
+                if columns
+                else facula.zeros((size, 0), dtype=facula.float64)
+            )
+        result.append(jacobians)
+    return result
+
+
+def _numerical(
+    func: Callable, inputs: tuple, x: facula.Tensor, count: int, settings: _Settings
+) -> list[facula.Tensor]:
+    """Return the Jacobian of each output with respect to `x`, inputs along the first dimension."""
+    data = x.data
+
+    def evaluate() -> list[facula.Tensor]:
+        return _values(func, inputs, _outputs)
+
+    rows: list[list[facula.Tensor]] = [[] for _ in range(count)]
+    for index in itertools.product(*(range(n) for n in x.shape)):
+        for part in _parts(x):
+            differences = _central_difference(evaluate, data, index, part, settings.eps)
+            for row, difference in zip(rows, differences, strict=True):
+                row.append(difference)
+    if x.numel() == 0:
+        return [facula.zeros((0, v.numel()), dtype=facula.float64) for v in evaluate()]
+    return [facula.stack(row, 0) for row in rows]
+
+
+def _close(a: facula.Tensor, n: facula.Tensor, rtol: float, atol: float) -> bool:
+    return bool(facula.isclose(a, n, rtol=rtol, atol=atol, equal_nan=True).all())
+
+
+def _mismatch(o: int, i: int, numerical: Any, analytical: Any, note: str = "") -> GradcheckError:
+    return GradcheckError(
+        f"Jacobian mismatch for output {o} with respect to input {i},\n"
+        f"numerical:{numerical}\nanalytical:{analytical}\n{note}"
+    )
+
+
+def _check_slow(
+    func: Callable, inputs: tuple, outputs: tuple, wanted: list, settings: _Settings
+) -> None:
+    tensors = [x for _, x in wanted]
+    analytical = _analytical(outputs, tensors)
+    again = _analytical(outputs, tensors)
+    for k, (i, x) in enumerate(wanted):
+        numerical = _numerical(func, inputs, x, len(outputs), settings)
+        for o, n in enumerate(numerical):
+            a = analytical[o][k]
+            if a.shape != n.shape or not _close(a, n, settings.rtol, settings.atol):
+                raise _mismatch(o, i, n, a)
+            _check_repeatable(a, again[o][k], settings)
+
+
+def _check_repeatable(first: facula.Tensor, second: facula.Tensor, settings: _Settings) -> None:
+    if not _close(first, second, 0.0, settings.nondet_tol):
+        raise GradcheckError(
+            "Backward is not reentrant, i.e., running backward with same input and grad_output "
+            "multiple times gives different values, although analytical gradient matches "
+            f"numerical gradient.The tolerance for nondeterminism was {settings.nondet_tol}."
+        )
+
+
+# Fast mode: products with random vectors.
+
+
+def _direction(x: facula.Tensor, generator: Any, unit: bool) -> facula.Tensor:
+    """Return a positive random vector over the real parts of `x`, of length one if asked."""
+    size = x.numel() * len(_parts(x))
+    v = facula.rand(size, generator=generator, dtype=facula.float64)
+    return v / v.norm() if unit and size else v
+
+
+def _shaped(v: facula.Tensor, x: facula.Tensor) -> facula.Tensor:
+    """Turn a vector over real parts into a tensor of the shape and type of `x`."""
+    if x.is_complex():
+        return facula.view_as_complex(v.reshape(*x.shape, 2)).to(x.dtype)
+    return v.reshape(x.shape).to(x.dtype)
+
+
+def _check_fast(
+    func: Callable, inputs: tuple, outputs: tuple, wanted: list, settings: _Settings
+) -> None:
+    generator = _generator()
+    tensors = [x for _, x in wanted]
+    weights = [_direction(o, generator, False) for o in outputs]
+    gradients, again = (
+        [
+            _differentiate(o, tensors, _shaped(v, o))
+            for o, v in zip(outputs, weights, strict=True)
+        ]
+        for _ in range(2)
+    )
+
+    def evaluate() -> list[facula.Tensor]:
+        return _values(func, inputs, _outputs)
+
+    for k, (i, x) in enumerate(wanted):
+        if x.numel() == 0:
+            continue
+        u = _direction(x, generator, True)
+        differences = _central_difference(evaluate, x.data, None, _shaped(u, x), settings.eps)
+        for o, (difference, v) in enumerate(zip(differences, weights, strict=True)):
+            n = (difference * v).sum()
+            a = (gradients[o][k] * u).sum()
+            atol = settings.atol * float(u.sum()) * float(v.sum())
+            if not _close(a, n, settings.rtol, atol):
+                note = _slow_note(func, inputs, outputs, i, settings)
+                raise _mismatch(o, i, n, a, note)
+            _check_repeatable(gradients[o][k], again[o][k], settings)
+
+
+def _slow_note(
+    func: Callable, inputs: tuple, outputs: tuple, i: int, settings: _Settings
+) -> str:
+    """Say what slow mode finds, for the message of a failure in fast mode."""
+    x = inputs[i]
+    analytical = _analytical(outputs, [x])
+    numerical = _numerical(func, inputs, x, len(outputs), settings)
+    worst = max(
+        (float((a[0] - n).abs().max()) for a, n in zip(analytical, numerical, strict=True)
+         if n.numel()),
+        default=0.0,
+    )
+    return (
+        "\nThe above quantities relating the numerical and analytical jacobians are computed in "
+        f"fast mode. In slow mode the largest difference of an entry is {worst}."
+    )
+
+
+# Further properties.
+
+
+def _check_no_gradient(
+    func: Callable, inputs: tuple, wanted: list, settings: _Settings
+) -> None:
+    """A function without differentiable outputs must not depend on its inputs."""
+
+    def evaluate() -> list[facula.Tensor]:
+        return _values(func, inputs, _all_tensors)
+
+    for _, x in wanted:
+        for index in itertools.product(*(range(n) for n in x.shape)):
+            for part in _parts(x):
+                for d in _central_difference(evaluate, x.data, index, part, settings.eps):
+                    if not _close(d, facula.zeros_like(d), settings.rtol, settings.atol):
+                        raise GradcheckError(
+                            "Numerical gradient for function expected to be zero"
+                        )
+
+
+def _check_zero_gradient(
+    func: Callable, inputs: tuple, wanted: list, settings: _Settings
+) -> None:
+    """Gradients of zero must give zero, in the type and on the device of the input."""
+    tensors = [x for _, x in wanted]
+    outputs = _outputs(func(*inputs))
+    if not outputs:
+        return
+    zeros = [facula.zeros_like(o, memory_format=facula.contiguous_format) for o in outputs]
+    found = facula.autograd.grad(outputs, tensors, zeros, allow_unused=True)
+    for x, g in zip(tensors, found, strict=True):
+        if g is None:
+            continue
+        if not bool((g == 0).all()):
+            raise GradcheckError("backward not multiplied by grad_output")
+        if settings.check_grad_dtypes and g.dtype != x.dtype:
+            raise GradcheckError(f"grad is incorrect type: {g.dtype} for an input of {x.dtype}")
+        if g.device != x.device:
+            raise GradcheckError("grad is incorrect device")
+        if g.shape != x.shape:
+            raise GradcheckError("grad is incorrect size")
+
+
+class _NoGradient(facula.autograd.Function):
+    """Passes its input on and gives no gradient back."""
+
+    @staticmethod
+    def forward(ctx: Any, x: facula.Tensor) -> facula.Tensor:
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: facula.Tensor) -> None:
+        return None
+
+
+def _check_undefined(func: Callable, inputs: tuple, wanted: list) -> None:
+    """Backward must work where gradients of outputs are undefined, one by one and all."""
+    tensors = [x for _, x in wanted]
+
+    def check(indices: Sequence[int]) -> None:
+        outputs = _outputs(func(*inputs))
+        chosen = [_NoGradient.apply(outputs[i]) for i in indices]
+        zeros = [facula.zeros_like(o, memory_format=facula.contiguous_format) for o in chosen]
+        try:
+            found = facula.autograd.grad(chosen, tensors, zeros, allow_unused=True)
+        except RuntimeError as error:
+            raise GradcheckError(
+                "Expected backward function to handle undefined output grads. Please look at "
+                f"'Notes about undefined output gradients': {error}"
+            ) from error
+        if any(g is not None and not bool((g == 0).all()) for g in found):
+            raise GradcheckError(
+                "Expected all input grads to be undefined or zero when all output grads are "
+                "undefined or zero."
+            )
+
+    count = len(_outputs(func(*inputs)))
+    check(range(count))
+    if count > 1:
+        for i in range(count):
+            check([i])
