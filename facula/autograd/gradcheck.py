@@ -231,12 +231,7 @@ def _real(t: facula.Tensor) -> facula.Tensor:
 
 
 def _values(func: Callable, inputs: tuple, pick: Callable[[Any], tuple]) -> list[facula.Tensor]:
-    with facula.no_grad():
-        result = func(*inputs) if pick is _all_tensors else None
-    if result is None:
-        with facula.enable_grad():
-            result = func(*inputs)
-    return [_real(o) for o in pick(result)]
+    return [_real(o) for o in pick(func(*inputs))]
 
 
 def _all_tensors(result: Any) -> tuple:
