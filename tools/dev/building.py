@@ -8,7 +8,6 @@ from pathlib import Path
 from setup import setup
 from shell import BUILD, PYTHON, ROOT, run, say
 
-
 # The dev preset by itself compiles kernels for this machine only. All commands of ./dev build for
 # every instruction set, so that none of them has to build anew what another one built.
 OPTIONS = {"dev": ["-DFACULA_ISAS=avx2;avx512"]}

@@ -1,6 +1,6 @@
 """Generates C++ functions, nodes, loops, bindings and stubs from the operator table.
 
-usage: python tools/opgen --out FOLDER [--list]      (--list prints the C++ files that a run makes)
+usage: python tools/opgen --out FOLDER [--list]      (--list prints the files that a run makes)
 A file is written only when its text changes, so that a build recompiles one family for one row.
 """
 from __future__ import annotations
@@ -68,7 +68,7 @@ def main() -> None:
     args = parser.parse_args()
     files = outputs(load_table())
     if args.list:
-        print("\n".join(sorted(f for f in files if f.endswith(".cpp"))))
+        print("\n".join(sorted(files)))
         return
     for name, text in files.items():
         path = Path(args.out) / name
