@@ -63,17 +63,17 @@ Tensor replay(const Tensor& t, const ViewLayout& view) {
                 inference ? "inference_mode" : "no_grad",
                 " block (if you don't want the inplace to be tracked) or both outside (if you want "
                 "the inplace to be tracked).");
-  } else if (t->flags & kCustomView) {
+  } else if (t->flags & kMultiOutputView) {
+    text +=
+        " This view is the output of a function that returns multiple views. Such functions do not "
+        "allow the output views to be modified inplace. You should replace the inplace operation by "
+        "an out-of-place one.";
+  } else {
     text +=
         " This view was created inside a custom Function (or because an input was returned as-is) "
         "and the autograd logic to handle view+inplace would override the custom backward "
         "associated with the custom Function, leading to incorrect gradients. This behavior is "
         "forbidden. You can fix this by cloning the output of the custom Function.";
-  } else {
-    text +=
-        " This view is the output of a function that returns multiple views. Such functions do not "
-        "allow the output views to be modified inplace. You should replace the inplace operation by "
-        "an out-of-place one.";
   }
   fail(ErrorKind::kRuntime, std::move(text));
 }
