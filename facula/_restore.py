@@ -201,9 +201,7 @@ def _tensor_over(
     if not isinstance(storage, _Stored):
         raise UnpicklingError("Weights only load failed: a tensor without storage")
     if not _whole((offset,)) or not _whole(size) or not _whole(stride) or len(size) != len(stride):
-        raise RuntimeError(
-            f"load: damaged tensor: size {size}, stride {stride}, offset {offset}"
-        )
+        raise RuntimeError(f"load: damaged tensor: size {size}, stride {stride}, offset {offset}")
     data = storage.as_type(dtype)
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if 0 not in size and last >= data.numel():
@@ -398,6 +396,5 @@ class Reader:
                 setattr(obj, key, value)
         else:
             raise UnpicklingError(
-                f"Weights only load failed: {type(obj).__name__} may not be given state from a "
-                "file"
+                f"Weights only load failed: {type(obj).__name__} may not be given state from a file"
             )

@@ -155,13 +155,9 @@ def _nested(values: Any, dims: int, indent: int, text: Any, width: int) -> str:
         per_line = max(1, (PRINT_OPTS.linewidth - indent) // width)
         dots = " ..." if PRINT_OPTS.edgeitems else "..."
         items = [dots if v is _DOTS else text(v) for v in values]
-        lines = [
-            ", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)
-        ]
+        lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
-    parts = [
-        "..." if v is _DOTS else _nested(v, dims - 1, indent + 1, text, width) for v in values
-    ]
+    parts = ["..." if v is _DOTS else _nested(v, dims - 1, indent + 1, text, width) for v in values]
     return "[" + ("," + "\n" * (dims - 1) + " " * (indent + 1)).join(parts) + "]"
 
 

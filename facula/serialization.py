@@ -59,7 +59,7 @@ def clear_safe_globals() -> None:
     _restore.safe_globals.clear()
 
 
-class safe_globals:  # noqa: N801 - named as in PyTorch
+class safe_globals:
     """A context in which `load` may use the given classes and functions."""
 
     def __init__(self, safe_globals: list[Any]) -> None:
@@ -225,8 +225,7 @@ def load(
             return _load(file, map_location, f if mmap else None)
     if mmap:
         raise ValueError(
-            "f must be a file path in order to use the mmap argument, but got "
-            f"{type(f).__name__}"
+            f"f must be a file path in order to use the mmap argument, but got {type(f).__name__}"
         )
     for name in ("read", "seek", "tell"):
         if not hasattr(f, name):

@@ -119,16 +119,16 @@ def gradgradcheck(
         outputs = _outputs(func(*args))
         weights = tuple(_random_like(o, gen_non_contig_grad_outputs) for o in outputs)
     else:
-        weights = tuple(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else (grad_outputs,)
+        weights = (
+            tuple(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else (grad_outputs,)
+        )
     count = len(weights)
 
     def gradients(*both: Any) -> tuple:
         values, outer = both[: len(both) - count], both[len(both) - count :]
         outputs = _outputs(func(*values))
         wanted = [v for v in values if isinstance(v, facula.Tensor) and v.requires_grad]
-        found = facula.autograd.grad(
-            outputs, wanted, outer, create_graph=True, allow_unused=True
-        )
+        found = facula.autograd.grad(outputs, wanted, outer, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
     return gradcheck(
@@ -259,9 +259,7 @@ def _unit_gradients(output: facula.Tensor) -> Any:
 
 def _differentiate(output: Any, inputs: list, weight: Any) -> list[facula.Tensor]:
     """Return the real parts of the inputs' gradients, zeros where there is none."""
-    found = facula.autograd.grad(
-        output, inputs, weight, retain_graph=True, allow_unused=True
-    )
+    found = facula.autograd.grad(output, inputs, weight, retain_graph=True, allow_unused=True)
     result = []
     for x, g in zip(inputs, found, strict=True):
         if g is None:
@@ -401,10 +399,7 @@ def _check_fast(
     tensors = [x for _, x in wanted]
     weights = [_direction(o, generator, False) for o in outputs]
     gradients, again = (
-        [
-            _differentiate(o, tensors, _shaped(v, o))
-            for o, v in zip(outputs, weights, strict=True)
-        ]
+        [_differentiate(o, tensors, _shaped(v, o)) for o, v in zip(outputs, weights, strict=True)]
         for _ in range(2)
     )
 
@@ -426,16 +421,17 @@ def _check_fast(
             _check_repeatable(gradients[o][k], again[o][k], settings)
 
 
-def _slow_note(
-    func: Callable, inputs: tuple, outputs: tuple, i: int, settings: _Settings
-) -> str:
+def _slow_note(func: Callable, inputs: tuple, outputs: tuple, i: int, settings: _Settings) -> str:
     """Say what slow mode finds, for the message of a failure in fast mode."""
     x = inputs[i]
     analytical = _analytical(outputs, [x])
     numerical = _numerical(func, inputs, x, len(outputs), settings)
     worst = max(
-        (float((a[0] - n).abs().max()) for a, n in zip(analytical, numerical, strict=True)
-         if n.numel()),
+        (
+            float((a[0] - n).abs().max())
+            for a, n in zip(analytical, numerical, strict=True)
+            if n.numel()
+        ),
         default=0.0,
     )
     return (
@@ -447,9 +443,7 @@ def _slow_note(
 # Further properties.
 
 
-def _check_no_gradient(
-    func: Callable, inputs: tuple, wanted: list, settings: _Settings
-) -> None:
+def _check_no_gradient(func: Callable, inputs: tuple, wanted: list, settings: _Settings) -> None:
     """A function without differentiable outputs must not depend on its inputs."""
 
     def evaluate() -> list[facula.Tensor]:
@@ -460,14 +454,10 @@ def _check_no_gradient(
             for part in _parts(x):
                 for d in _central_difference(evaluate, x.data, index, part, settings.eps):
                     if not _close(d, facula.zeros_like(d), settings.rtol, settings.atol):
-                        raise GradcheckError(
-                            "Numerical gradient for function expected to be zero"
-                        )
+                        raise GradcheckError("Numerical gradient for function expected to be zero")
 
 
-def _check_zero_gradient(
-    func: Callable, inputs: tuple, wanted: list, settings: _Settings
-) -> None:
+def _check_zero_gradient(func: Callable, inputs: tuple, wanted: list, settings: _Settings) -> None:
     """Gradients of zero must give zero, in the type and on the device of the input."""
     tensors = [x for _, x in wanted]
     outputs = _outputs(func(*inputs))

@@ -133,8 +133,7 @@ def _check_tensor_betas(betas: Any, foreach: bool | None, capturable: bool) -> N
         if is_tensor[i]:
             if foreach and not capturable:
                 raise ValueError(
-                    f"betas[{i}] as a Tensor is not supported for capturable=False and "
-                    "foreach=True"
+                    f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
                 )
             if b.numel() != 1:
                 raise ValueError(f"Tensor betas[{i}] must be 1-element")

@@ -46,9 +46,7 @@ class LBFGS(Optimizer):
             },
         )
         if len(self.param_groups) != 1:
-            raise ValueError(
-                "LBFGS doesn't support per-parameter options (parameter groups)"
-            )
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
     @property
     def _params(self) -> list[facula.Tensor]:
@@ -201,9 +199,7 @@ class _History:
         self.changes, self.steps, self.ro, self.scale = [], [], [], 1
 
     def save(self, state: dict[str, Any]) -> None:
-        state.update(
-            old_dirs=self.changes, old_stps=self.steps, ro=self.ro, H_diag=self.scale
-        )
+        state.update(old_dirs=self.changes, old_stps=self.steps, ro=self.ro, H_diag=self.scale)
 
     def add(self, step: facula.Tensor, change: facula.Tensor, limit: int) -> None:
         """Keep the pair if it has positive curvature, dropping the oldest beyond `limit`."""
@@ -293,7 +289,15 @@ def _strong_wolfe(
     if bracket is None:
         bracket = [point, new]
     best, more = _zoom(
-        evaluate, bracket, direction, loss, slope, longest, c1, c2, tolerance_change,
+        evaluate,
+        bracket,
+        direction,
+        loss,
+        slope,
+        longest,
+        c1,
+        c2,
+        tolerance_change,
         max_calls - tries,
     )
     return best.loss, best.grad, best.rate, calls + more

@@ -63,12 +63,15 @@ def _with_hooks(step: Callable) -> Callable:
     @functools.wraps(step)
     def wrapper(self, *args, **kwargs):
         self._opt_called = True
-        if not (
-            self._optimizer_step_pre_hooks
-            or self._optimizer_step_post_hooks
-            or _global_pre_hooks
-            or _global_post_hooks
-        ) or self._in_step:
+        if (
+            not (
+                self._optimizer_step_pre_hooks
+                or self._optimizer_step_post_hooks
+                or _global_pre_hooks
+                or _global_post_hooks
+            )
+            or self._in_step
+        ):
             return step(self, *args, **kwargs)
         self._in_step = True
         try:

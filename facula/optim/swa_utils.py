@@ -116,9 +116,7 @@ class AveragedModel(nn.Module):
             return [t.detach() for t in itertools.chain(module.parameters(), buffers)]
 
         averaged = tensors(self.module)
-        current = [
-            c.to(a.device) for a, c in zip(averaged, tensors(model), strict=True)
-        ]
+        current = [c.to(a.device) for a, c in zip(averaged, tensors(model), strict=True)]
         return averaged, current
 
     def update_parameters(self, model: nn.Module) -> None:
@@ -181,13 +179,10 @@ class SWALR(LRScheduler):
             group["swa_lr"] = value
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
-                "anneal_strategy must by one of 'cos' or 'linear', instead got "
-                f"{anneal_strategy}"
+                f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
-            raise ValueError(
-                f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}"
-            )
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         self.anneal_epochs = anneal_epochs
         self._strategy = anneal_strategy
         super().__init__(optimizer, last_epoch)

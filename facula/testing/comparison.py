@@ -42,7 +42,7 @@ class _Options:
         return max(d[0] for d in defaults), max(d[1] for d in defaults)
 
 
-class _Mismatch(AssertionError):
+class _MismatchError(AssertionError):
     """A difference found inside containers at `where`, a text like "[1]['a']"."""
 
     def __init__(self, message: str, where: str = "") -> None:
@@ -74,8 +74,7 @@ def assert_close(
     if (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
         raise ValueError(
-            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
-            f"{missing}."
+            f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
         )
     options = _Options(
         allow_subclasses,
@@ -90,7 +89,7 @@ def assert_close(
     try:
         for compare in list(_pairs(actual, expected, options, "")):
             compare()
-    except _Mismatch as error:
+    except _MismatchError as error:
         text = str(error)
         if msg is not None:
             text = msg(text) if callable(msg) else msg
@@ -145,7 +144,7 @@ def _pairs(
     """Find the comparisons to make; raises TypeError for values that cannot be compared."""
     if _is_sequence(actual) and _is_sequence(expected):
         if len(actual) != len(expected):
-            raise _Mismatch(
+            raise _MismatchError(
                 f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", where
             )
         for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
@@ -198,7 +197,7 @@ def _check_keys(actual: Mapping, expected: Mapping, where: str) -> None:
     missing = [key for key in expected if key not in actual]
     additional = [key for key in actual if key not in expected]
     if missing or additional:
-        raise _Mismatch(
+        raise _MismatchError(
             "The keys of the mappings do not match:\n"
             f"Missing keys in the actual mapping: {missing}\n"
             f"Additional keys in the actual mapping: {additional}",
@@ -208,12 +207,12 @@ def _check_keys(actual: Mapping, expected: Mapping, where: str) -> None:
 
 def _check_none(actual: Any, expected: Any, where: str) -> None:
     if actual is not expected:
-        raise _Mismatch(f"None mismatch: {actual} is not {expected}", where)
+        raise _MismatchError(f"None mismatch: {actual} is not {expected}", where)
 
 
 def _check_bools(actual: bool, expected: bool, where: str) -> None:
     if actual is not expected:
-        raise _Mismatch(f"Booleans mismatch: {actual} is not {expected}", where)
+        raise _MismatchError(f"Booleans mismatch: {actual} is not {expected}", where)
 
 
 def _difference(kind: str, value: Any, limit: float, exact: bool, index: Any = None) -> str:
@@ -227,7 +226,7 @@ def _difference(kind: str, value: Any, limit: float, exact: bool, index: Any = N
 def _check_numbers(actual: Any, expected: Any, options: _Options, where: str) -> None:
     actual, expected = (v.item() if hasattr(v, "item") else v for v in (actual, expected))
     if options.check_dtype and type(actual) is not type(expected):
-        raise _Mismatch(
+        raise _MismatchError(
             f"The (d)types do not match: {type(actual)} != {type(expected)}.", where
         )
     rtol, atol = options.tolerances(type(actual).__name__, type(expected).__name__)
@@ -245,7 +244,7 @@ def _raise_scalars(actual: Any, expected: Any, rtol: float, atol: float, where: 
     exact = rtol == 0 and atol == 0
     diff = abs(actual - expected)
     relative = diff / abs(expected) if expected != 0 else float("inf")
-    raise _Mismatch(
+    raise _MismatchError(
         f"Scalars are not {'equal' if exact else 'close'}!\n\n"
         f"Expected {expected} but got {actual}.\n"
         + _difference("absolute", diff, atol, exact)
@@ -258,7 +257,7 @@ def _raise_scalars(actual: Any, expected: Any, rtol: float, atol: float, where: 
 def _check_attributes(a: facula.Tensor, e: facula.Tensor, options: _Options, where: str) -> None:
     def check(name: str, left: Any, right: Any) -> None:
         if left != right:
-            raise _Mismatch(
+            raise _MismatchError(
                 f"The values for attribute '{name}' do not match: {left} != {right}.", where
             )
 
@@ -311,7 +310,7 @@ def _raise_tensors(
         position = int(flat.argmax().item())
         index = _unravel(position, a.shape)
         lines.append(_difference(kind, flat[position].item(), limit, exact, index))
-    raise _Mismatch("\n".join(lines), where)
+    raise _MismatchError("\n".join(lines), where)
 
 
 def _unravel(position: int, shape: Any) -> tuple[int, ...]:

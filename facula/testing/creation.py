@@ -40,7 +40,8 @@ def make_tensor(
     inexact = dtype.is_floating_point or dtype.is_complex
     if requires_grad and not inexact:
         raise ValueError(
-            f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype}"
+            "`requires_grad=True` is not supported for boolean and integral dtypes, but got "
+            f"{dtype}"
         )
     strided = noncontiguous and math.prod(shape) > 1
     full = (*shape[:-1], 2 * shape[-1]) if strided else shape

@@ -31,9 +31,7 @@ class _Combined(LRScheduler):
             scheduler.load_state_dict(state)
 
 
-def _check(
-    name: str, optimizer: Optimizer | None, schedulers: Sequence[LRScheduler]
-) -> None:
+def _check(name: str, optimizer: Optimizer | None, schedulers: Sequence[LRScheduler]) -> None:
     """Refuse an empty list, foreign optimisers and schedulers that need a measured value."""
     if len(schedulers) < 1:
         raise ValueError(
@@ -41,9 +39,7 @@ def _check(
         )
     for i, scheduler in enumerate(schedulers):
         if not hasattr(scheduler, "optimizer"):
-            raise TypeError(
-                f"{name} at index {i} should have `optimizer` as its attribute."
-            )
+            raise TypeError(f"{name} at index {i} should have `optimizer` as its attribute.")
         if isinstance(scheduler, ReduceLROnPlateau):
             raise ValueError(
                 f"{name} does not support `ReduceLROnPlateau` scheduler as it "

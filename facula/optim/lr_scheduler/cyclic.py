@@ -224,9 +224,7 @@ class CyclicLR(LRScheduler):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load the state; `scale_fn` itself stays that of the constructor."""
         state = {
-            k: v
-            for k, v in state_dict.items()
-            if k not in ("_scale_fn_custom", "_scale_fn_ref")
+            k: v for k, v in state_dict.items() if k not in ("_scale_fn_custom", "_scale_fn_ref")
         }
         self.__dict__.update(state)
         saved = state_dict.get("_scale_fn_custom")
@@ -267,8 +265,7 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
-                "anneal_strategy must be one of 'cos' or 'linear', instead got "
-                f"{anneal_strategy}"
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
@@ -331,9 +328,7 @@ def _total_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: i
             if not isinstance(value, int) or value <= 0:
                 raise ValueError(f"Expected positive integer {name}, but got {value}")
         return epochs * steps_per_epoch
-    raise ValueError(
-        "You must define either total_steps OR (epochs AND steps_per_epoch)"
-    )
+    raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
 
 
 def _phases(total_steps: int, pct_start: float, three_phase: bool) -> list[dict[str, Any]]:

@@ -116,7 +116,9 @@ def _collate_mapping(batch: Any, first: Mapping, collate_fn_map: dict | None) ->
 def _collate_sequence(batch: Any, first: Sequence, collate_fn_map: dict | None) -> Any:
     if any(len(sample) != len(first) for sample in batch):
         raise RuntimeError("each element in list of batch should be of equal size")
-    columns = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch)]
+    columns = [
+        collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch, strict=True)
+    ]
     if isinstance(first, tuple) and not hasattr(first, "_fields"):
         return columns
     return _like(first, columns)

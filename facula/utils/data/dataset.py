@@ -88,8 +88,10 @@ class StackDataset(Dataset):
     def __getitems__(self, indices: list) -> list:
         columns = [_fetch(d, indices) for d in self._all()]
         if isinstance(self.datasets, dict):
-            return [dict(zip(self.datasets, row, strict=True)) for row in zip(*columns)]
-        return list(zip(*columns))
+            return [
+                dict(zip(self.datasets, row, strict=True)) for row in zip(*columns, strict=True)
+            ]
+        return list(zip(*columns, strict=True))
 
     def __len__(self) -> int:
         return self._length
@@ -103,8 +105,7 @@ def _fetch(dataset: Any, indices: list) -> list:
     items = fetch(indices)
     if len(items) != len(indices):
         raise ValueError(
-            "Nested dataset's output size mismatch. "
-            f"Expected {len(indices)}, got {len(items)}"
+            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}"
         )
     return items
 
