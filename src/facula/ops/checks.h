@@ -15,5 +15,8 @@ FACULA_API void check_integer_power(const Tensor& self, const TensorOrScalar& ex
 FACULA_API void check_addcdiv(const Tensor& self, const Tensor& a, const Tensor& b);
 FACULA_API void check_lerp(const Tensor& self, const Tensor& end, const TensorOrScalar& weight);
 FACULA_API void check_condition(const Tensor& condition);
+FACULA_API void check_hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val);
+FACULA_API void check_celu(const Scalar& alpha);
+FACULA_API void check_softshrink(const Scalar& lambd);
 
 }  // namespace facula
