@@ -52,7 +52,10 @@ pointwise("sgn(Tensor self)", "m_sgn(self)", types="all", grad={"self": "sgn_bac
           doc="`self / abs(self)`, 0 at 0.")
 composite("sgn_backward(Tensor grad, Tensor self, Tensor result)", names="", doc="Gradient of sgn.")
 pointwise("reciprocal(Tensor self)", "m_reciprocal(self)", result="float", d={"self": "-result * result"}, doc="`1 / self`.")
-pointwise("square(Tensor self)", "self * self", types="all", d={"self": "2 * self"}, doc="`self * self`.")
+pointwise("square_number(Tensor self)", "self * self", types="number", d={"self": "2 * self"}, names="", method=False, inplace=True,
+          doc="`self * self` of numbers.")
+composite("square(Tensor self)", doc="`self * self`; bool counts as an integer.")
+composite("square_(Tensor self)", names="square_", out=False, doc="In-place square.")
 pointwise("maximum(Tensor self, Tensor other)", "m_maximum(self, other)", types="real",
           grad={"self": "max_share(grad, self, other)", "other": "max_share(grad, other, self)"},
           doc="The larger element; NaN if either is.")

@@ -5,7 +5,7 @@ for name, op, other, types, text in (
         ("eq", "==", "", "all", "equal"), ("ne", "!=", "not_equal", "all", "not equal"), ("lt", "<", "less", "real", "less"),
         ("le", "<=", "less_equal", "real", "less or equal"), ("gt", ">", "greater", "real", "greater"),
         ("ge", ">=", "greater_equal", "real", "greater or equal")):
-    pointwise(f"{name}(Tensor|Scalar self, Tensor|Scalar other)", f"self {op} other", result="bool", types=types,
+    pointwise(f"{name}(Tensor self, Tensor|Scalar other)", f"self {op} other", result="bool", types=types,
               names=f"{name} {other}".strip(), method=True, inplace=True, doc=f"Whether elements are {text}.")
 for name, op in (("and", "self and other"), ("or", "self or other"), ("xor", "(not self) != (not other)")):
     pointwise(f"logical_{name}(Tensor self, Tensor other)", op.replace("self and other", "m_truth(self) and m_truth(other)")

@@ -87,11 +87,11 @@ composite("round_decimals(Tensor self, *, int decimals=0)", names="round special
 pointwise("frac(Tensor self)", "m_frac(self)", types="floating", grad={"self": "grad"}, doc="`self - trunc(self)`.")
 
 # ---- angles and complex numbers
-pointwise("angle(Tensor self)", "m_angle(self)", result="real", types="inexact", method=True,
+pointwise("angle(Tensor self)", "m_angle(self)", result="real_float", types="inexact", method=True,
           grad={"self": "angle_backward(grad, self)"}, doc="The angle of a number in the complex plane.")
 composite("angle_backward(Tensor grad, Tensor self)", names="", doc="Gradient of angle.")
 pointwise("conj_physical(Tensor self)", "m_conj(self)", types="all", grad={"self": "conj(grad)"}, doc="The complex conjugate, as a copy.")
-composite("conj(Tensor self)", names="conj resolve_conj", method=True, out=False, doc="The complex conjugate; real tensors are returned as they are.")
+composite("conj(Tensor self)", names="conj", method=True, out=False, doc="The complex conjugate; real tensors are returned as they are.")
 pointwise("deg2rad(Tensor self)", "self * 0.017453292519943295", result="float", types="floating", d={"self": "0.017453292519943295"},
           doc="Degrees to radians.")
 pointwise("rad2deg(Tensor self)", "self * 57.29577951308232", result="float", types="floating", d={"self": "57.29577951308232"},
@@ -103,7 +103,8 @@ pointwise("hypot(Tensor self, Tensor other)", "m_hypot(self, other)", types="flo
 pointwise("copysign(Tensor self, Tensor|Scalar other)", "m_copysign(self, other)", result="float", types="floating",
           grad={"self": "grad * copysign_slope(self, result)", "other": "zeros_like(grad)"}, doc="`abs(self)` with the sign of `other`.")
 composite("copysign_slope(Tensor self, Tensor result)", "where(self == 0, 0, result / self)", names="", doc="Slope of copysign.")
-pointwise("nextafter(Tensor self, Tensor other)", "m_nextafter(self, other)", types="floating", doc="The next number towards `other`.")
+pointwise("nextafter(Tensor self, Tensor other)", "m_nextafter(self, other)", types="floating",
+          grad={"self": "grad", "other": "zeros_like(grad)"}, doc="The next number towards `other`.")
 pointwise("logaddexp(Tensor self, Tensor other)", "m_logaddexp(self, other)", types="floating",
           grad={"self": "grad * sigmoid_difference(self, other)", "other": "grad * sigmoid_difference(other, self)"},
           doc="`log(exp(self) + exp(other))`.")
@@ -126,3 +127,10 @@ pointwise("gcd(Tensor self, Tensor other)", "m_gcd(self, other)", types="integer
 pointwise("lcm(Tensor self, Tensor other)", "m_lcm(self, other)", types="integer", doc="The least common multiple.")
 composite("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", method=True,
           doc="Replaces NaN and infinities by numbers.")
+composite("resolve_conj(Tensor self)", "self", out=False, doc="`self`: conjugates are always materialised.")
+composite("resolve_neg(Tensor self)", "self", out=False, doc="`self`: negatives are always materialised.")
+composite("polygamma(int n, Tensor self)", "polygamma_checked(n, self)", names="polygamma special.polygamma", method=False,
+          doc="The n-th derivative of digamma.")
+composite("polygamma_method(Tensor self, int n)", "polygamma_checked(n, self)", names="Tensor.polygamma", method=False, out=False,
+          doc="The n-th derivative of digamma.")
+composite("polygamma_checked(int n, Tensor self)", names="", method=False, doc="polygamma with a check of n.")

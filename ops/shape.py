@@ -21,8 +21,10 @@ view("slice(Tensor self, int dim=0, int? start=None, int? end=None, int step=1)"
      grad={"self": "slice_backward(grad, shape(self), dim, start, end, step)"}, names="",
      doc="`self[start:end:step]` along `dim`.")
 view("narrow(Tensor self, int dim, int start, int length)", "narrow_geometry(self, dim, start, length)",
-     grad={"self": "narrow_backward(grad, shape(self), dim, start)"}, names="narrow",
+     grad={"self": "narrow_backward(grad, shape(self), dim, start)"}, names="narrow", method=True,
      doc="`length` entries of dimension `dim` from `start`.")
+composite("narrow_tensor(Tensor self, int dim, Tensor start, int length)", names="narrow", method=True, out=False,
+          doc="`length` entries of dimension `dim` from a 0-d tensor's value.")
 view("squeeze(Tensor self)", "squeeze_geometry(self, std::nullopt)", grad={"self": "reshape(grad, shape(self))"},
      doc="Drops all dimensions of size 1.")
 view("squeeze_dim(Tensor self, int[] dim)", "squeeze_geometry(self, dim)", grad={"self": "reshape(grad, shape(self))"},
@@ -78,7 +80,7 @@ composite("view_as(Tensor self, Tensor other)", "view(self, shape(other))", name
 composite("expand_as(Tensor self, Tensor other)", "expand(self, shape(other))", names="", method=True,
           doc="Expands to the shape of `other`.")
 composite("broadcast_to(Tensor self, int... size)", "expand(self, size)", doc="Expands to a shape.")
-composite("broadcast_tensors(Tensor[] tensors) -> Tensor[]", doc="Expands tensors to their common shape.")
+composite("broadcast_tensors(Tensor[] tensors) -> Tensor[]", names="_broadcast_tensors", doc="Expands tensors to their common shape.")
 composite("sum_to_size(Tensor self, int... size)", names="", method=True, doc="Sums over the dimensions that broadcasting would add.")
 manual("cast(Tensor self, DType dtype)", grad={"self": "cast(grad, dtype(self))"}, names="",
        doc="Converts elements; floats to integers saturate, NaN becomes 0.")
@@ -119,9 +121,9 @@ composite("hstack(Tensor[] tensors)", doc="Joins tensors column by column.")
 composite("vstack(Tensor[] tensors)", names="vstack row_stack", doc="Joins tensors row by row.")
 composite("dstack(Tensor[] tensors)", doc="Joins tensors along dimension 2.")
 composite("column_stack(Tensor[] tensors)", doc="Joins 1-d tensors as columns.")
-composite("atleast_1d(Tensor self)", names="", doc="At least one dimension.")
-composite("atleast_2d(Tensor self)", names="", doc="At least two dimensions.")
-composite("atleast_3d(Tensor self)", names="", doc="At least three dimensions.")
+composite("atleast_1d(Tensor self)", names="_atleast_1d", method=False, out=False, doc="At least one dimension.")
+composite("atleast_2d(Tensor self)", names="_atleast_2d", method=False, out=False, doc="At least two dimensions.")
+composite("atleast_3d(Tensor self)", names="_atleast_3d", method=False, out=False, doc="At least three dimensions.")
 composite("block_diag(Tensor[] tensors)", names="_block_diag", out=False, doc="A matrix with the tensors as diagonal blocks.")
 composite("repeat(Tensor self, int... repeats)", names="", method=True, doc="Copies of `self` along each dimension.")
 composite("tile(Tensor self, int... dims)", doc="Copies of `self` along each dimension, as NumPy counts them.")

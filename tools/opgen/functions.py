@@ -7,7 +7,7 @@ from opgen.nodes import NodePlan, node_code, record_lines
 from opgen.rows import Row
 from opgen.signature import Param
 
-RULES = {"same": "kSame", "float": "kFloat", "bool": "kBool", "real": "kReal"}
+RULES = {"same": "kSame", "float": "kFloat", "bool": "kBool", "real": "kReal", "real_float": "kRealFloat"}
 
 
 def factory_params(row: Row) -> list[Param]:

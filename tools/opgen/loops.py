@@ -37,7 +37,7 @@ def dtypes_of(row: Row) -> set[int]:
 def loop_code(name: str, row: Row, inputs: list[str], scalars: list[str], body: str, dtypes: set[int],
               result: str) -> str:
     """One template loop and its array over dtypes."""
-    out = {"bool": "bool", "real": "real_of<T>"}.get(result, "T")
+    out = {"bool": "bool", "real": "real_of<T>", "real_float": "real_of<T>"}.get(result, "T")
     types = ["bool" if i in bool_inputs(row) else "T" for i in inputs]
     lines = [f"// {row.where}", "template <class T>",
              f"static void {name}_loop(char* const* data_, int64_t count_, const Scalar* numbers_) {{"]
@@ -88,7 +88,7 @@ class Fused:
             return
         if (plain and isinstance(parse(d[key], row.where), ast.Name)) or (not d and is_simple(tree)):
             return
-        if row.options.get("result") in ("real", "bool") or set(bool_inputs(row)) & set(self.inputs):
+        if row.options.get("result") in ("real", "real_float", "bool") or set(bool_inputs(row)) & set(self.inputs):
             return
         try:
             self.body = ScalarPrinter(row, set(self.inputs) | set(self.scalars)).print(tree)

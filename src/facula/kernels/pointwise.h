@@ -16,6 +16,7 @@ enum class ResultRule : uint8_t {
   kFloat,  // integers and bool become the default floating type
   kBool,   // bool
   kReal,   // the type of the real part
+  kRealFloat,  // kFloat, then the type of the real part
 };
 
 inline constexpr int kMaxIsas = 2;

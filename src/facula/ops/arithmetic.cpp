@@ -67,7 +67,7 @@ void check_alpha(const char* op, const TensorOrScalar& a, const TensorOrScalar& 
 void check_not_bool(const char* op, const TensorOrScalar& a, const TensorOrScalar& b) {
   if (type_of(a) == kBool && type_of(b) == kBool) {
     bool negation = op[0] == 'n';
-    fail(ErrorKind::kRuntime,
+    fail(negation ? ErrorKind::kNotImplemented : ErrorKind::kRuntime,
          negation ? "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
                     "mask, use the `~` or `logical_not()` operator instead."
                   : "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
@@ -220,8 +220,12 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
     fail(ErrorKind::kRuntime, str("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                                   value.tensor->ndim, " dimension(s)."));
   }
-  DType have = value.tensor ? value.tensor->dtype : value.scalar.kind;
-  if (category(have) > category(self.dtype())) {
+  const Scalar& s = value.scalar;
+  DType have = value.tensor ? value.tensor->dtype : s.kind;
+  bool loses = value.tensor ? !can_cast(have, self.dtype())
+                            : (s.is_complex() && !self.is_complex() && s.im != 0) ||
+                                  (is_integral(self.dtype()) && s.is_floating() && s.re != std::trunc(s.re));
+  if (loses) {
     fail(ErrorKind::kRuntime, str("value cannot be converted to type ", dtype_title(self.dtype()),
                                   " without overflow"));
   }
@@ -277,7 +281,8 @@ Tensor clamp_tensors_(const Tensor& self, const Tensor& min, const Tensor& max) 
 
 namespace {
 Tensor bound_less(const TensorOrScalar& a, const TensorOrScalar& b) {
-  if (a.tensor || b.tensor) return lt(a, b);
+  if (a.tensor) return lt(Tensor::borrow(a.tensor), b);
+  if (b.tensor) return gt(Tensor::borrow(b.tensor), a);
   return scalar_tensor(Scalar(a.scalar < b.scalar), kBool);
 }
 }  // namespace
@@ -295,8 +300,19 @@ Tensor atan2_scale(const Tensor& self, const Tensor& other) {
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   if (!eps || *eps < 0) return logit_plain(self);
   Tensor x = is_inexact(self.dtype()) ? self : cast(self, default_dtype());
-  return logit_plain(clamp(x, Scalar(*eps), Scalar(1 - *eps)));
+  double low = *eps, high = 1 - *eps;
+  return logit_plain(where(lt(x, low), low, where(gt(x, high), high, x)));
 }
+
+Tensor polygamma_checked(int64_t n, const Tensor& self) {
+  if (n < 0) fail(ErrorKind::kRuntime, "polygamma(n, x) does not support negative n.");
+  return polygamma_number(self, n);
+}
+
+Tensor square(const Tensor& self) {
+  return square_number(self.dtype() == kBool ? cast(self, kInt64) : self);
+}
+Tensor square_(const Tensor& self) { return square_number_(self); }
 
 Tensor sinc_backward(const Tensor& grad, const Tensor& self) {
   Tensor x = mul(self, M_PI);
@@ -328,15 +344,15 @@ Tensor conj(const Tensor& self) { return self.is_complex() ? conj_physical(self)
 
 Tensor masked_log(const TensorOrScalar& self, const TensorOrScalar& other) {
   Operand o = other.tensor ? Operand(log(Tensor::borrow(other.tensor))) : Operand(Scalar(std::log(other.scalar.re)));
-  Tensor small = other.tensor ? le(other, 0) : scalar_tensor(Scalar(other.scalar.re <= 0), kBool);
-  Tensor zero = self.tensor ? eq(self, 0) : scalar_tensor(Scalar(self.scalar.is_zero()), kBool);
+  Tensor small = other.tensor ? le(Tensor::borrow(other.tensor), 0) : scalar_tensor(Scalar(other.scalar.re <= 0), kBool);
+  Tensor zero = self.tensor ? eq(Tensor::borrow(self.tensor), 0) : scalar_tensor(Scalar(self.scalar.is_zero()), kBool);
   return where(logical_and(zero, small), 0.0, o);
 }
 
 Tensor masked_log1p(const TensorOrScalar& self, const TensorOrScalar& other) {
   Operand o = other.tensor ? Operand(log1p(Tensor::borrow(other.tensor))) : Operand(Scalar(std::log1p(other.scalar.re)));
-  Tensor small = other.tensor ? le(other, -1) : scalar_tensor(Scalar(other.scalar.re <= -1), kBool);
-  Tensor zero = self.tensor ? eq(self, 0) : scalar_tensor(Scalar(self.scalar.is_zero()), kBool);
+  Tensor small = other.tensor ? le(Tensor::borrow(other.tensor), -1) : scalar_tensor(Scalar(other.scalar.re <= -1), kBool);
+  Tensor zero = self.tensor ? eq(Tensor::borrow(self.tensor), 0) : scalar_tensor(Scalar(self.scalar.is_zero()), kBool);
   return where(logical_and(zero, small), 0.0, o);
 }
 

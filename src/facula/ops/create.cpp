@@ -120,12 +120,14 @@ DType space_dtype(const Scalar& a, const Scalar& b, OptDType dtype, const char* 
 // spaced fills `steps` values from a to b through `map` of the exponent or value. The second half
 // counts from the end, so that both ends are exact.
 template <class F>
-Tensor spaced(const Scalar& a, const Scalar& b, int64_t steps, DType t, OptDevice device, const char* op, F map) {
+Tensor spaced(const Scalar& a, const Scalar& b, int64_t steps, DType t, OptDevice device, const char* op, F map,
+              OptDType store = {}) {
   if (steps < 0) fail(ErrorKind::kRuntime, str("number of steps must be non-negative"));
+  if (is_integral(t)) return spaced(a.to_int(), b.to_int(), steps, kFloat64, device, op, map, t);
   auto value = [&](auto x, auto y) {
     using T = decltype(x);
     T step = steps > 1 ? (y - x) / T(double(steps - 1)) : T(0);
-    return sequence<T>(steps, is_complex(t) ? kComplex128 : kFloat64, t, device, [=](int64_t i) {
+    return sequence<T>(steps, is_complex(t) ? kComplex128 : kFloat64, store.value_or(t), device, [=](int64_t i) {
       return map(i < steps / 2 || steps == 1 ? x + step * T(double(i)) : y - step * T(double(steps - 1 - i)));
     });
   };
@@ -257,6 +259,10 @@ Tensor scalar_tensor(const Scalar& s, OptDType dtype, OptDevice device) {
 }
 
 Tensor complex(const Tensor& real, const Tensor& imag) {
+  if (!is_floating(real.dtype()) || !is_floating(imag.dtype())) {
+    fail(ErrorKind::kNotImplemented, str("\"complex\" not implemented for '",
+                                         dtype_title(is_floating(real.dtype()) ? imag.dtype() : real.dtype()), "'"));
+  }
   if (real.dtype() != imag.dtype()) {
     fail(ErrorKind::kRuntime, str("Expected object of scalar type ", dtype_title(real.dtype()),
                                   " but got scalar type ", dtype_title(imag.dtype()), " for second argument"));

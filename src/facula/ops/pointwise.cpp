@@ -56,13 +56,15 @@ struct Promotion {
 };
 
 DType compute_type(const Pointwise& row, DType promoted) {
-  if (row.rule == ResultRule::kFloat && !is_inexact(promoted)) return default_dtype();
+  bool wants_float = row.rule == ResultRule::kFloat || row.rule == ResultRule::kRealFloat;
+  if (wants_float && !is_inexact(promoted)) return default_dtype();
   return promoted;
 }
 
 DType result_dtype(const Pointwise& row, DType compute) {
   if (row.rule == ResultRule::kBool) return kBool;
-  return row.rule == ResultRule::kReal ? real_type(compute) : compute;
+  bool real = row.rule == ResultRule::kReal || row.rule == ResultRule::kRealFloat;
+  return real ? real_type(compute) : compute;
 }
 
 LoopFn find_loop(const Pointwise& row, DType t) {
@@ -188,7 +190,7 @@ Tensor fast_path(const Pointwise& row, std::initializer_list<TensorOrScalar> inp
   if (!first || row.bool_inputs) return {};
   DType t = first->dtype;
   LoopFn loop = find_loop(row, t);
-  if (!loop || (row.rule == ResultRule::kFloat && !is_inexact(t))) return {};
+  if (!loop || compute_type(row, t) != t) return {};
   DType result = result_dtype(row, t);
   if (out && ((*out)->dtype != result || !out->is_contiguous() || !same_shape(out->impl(), first))) {
     return {};

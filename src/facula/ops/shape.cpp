@@ -273,6 +273,13 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntList sizes) {
   return view(self, shape);
 }
 
+Tensor narrow_tensor(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
+  if (start.dim() != 0 || !is_integral(start.dtype())) {
+    fail(ErrorKind::kRuntime, "narrow: start must be an 0-dim integral Tensor.");
+  }
+  return narrow(self, dim, *to_dtype(start, kInt64).data_as<int64_t>(), length);
+}
+
 std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   Sizes shape;
   for (const Tensor& t : tensors) shape = broadcast_sizes(shape, t.sizes(), "broadcast_tensors");
@@ -282,6 +289,7 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
 }
 
 Tensor sum_to_size(const Tensor& self, IntList size) {
+  if (size.empty() && !is_inexact(self.dtype())) return sum(self);
   if (self.sizes() == size) return self;
   int64_t lead = self.dim() - size.ssize();
   Sizes dims;
@@ -304,8 +312,7 @@ Tensor sum_to_size(const Tensor& self, IntList size) {
 }
 
 Tensor fill(const Tensor& self, const TensorOrScalar& value) {
-  Tensor r = detach(clone(self, std::nullopt));
-  return fill_(r, value);
+  return fill_(clone(self, std::nullopt), value);
 }
 
 Tensor to_dtype_copy(const Tensor& self, DType dtype) { return cast(self, dtype); }
