@@ -114,7 +114,9 @@ class Row:
 
     @property
     def class_name(self) -> str:
-        return "".join(w[:1].upper() + w[1:] for w in self.name.strip("_").split("_"))
+        stem = "".join(w[:1].upper() + w[1:] for w in self.name.strip("_").split("_"))
+        # bernoulli and bernoulli_ are two rows, each with its own node.
+        return stem + "Inplace" if self.mutates and self.name[:-1] in TABLE else stem
 
     @property
     def doc(self) -> str:
