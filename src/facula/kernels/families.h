@@ -6,6 +6,7 @@
 // Calls X(struct name, variable) for each family written by hand.
 #define FACULA_KERNEL_FAMILIES(X) \
   X(CopyKernels, copy)            \
+  X(OptimKernels, optim)          \
   X(ReduceKernels, reduce)        \
   X(ScanKernels, scan)            \
   X(SortKernels, sort)            \

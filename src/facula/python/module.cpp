@@ -26,6 +26,7 @@ void build(PyObject* module) {
   init_autograd(module);
   init_settings(module);
   init_module_base(module);
+  init_optim(module);
   add_functions(module, construct_functions);
   add_functions(module, foreign_functions);
   register_operators(module);
