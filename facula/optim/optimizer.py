@@ -358,10 +358,14 @@ class Optimizer:
                 raise ValueError("some parameters appear in more than one parameter group")
 
 
+# State that is one number whatever the parameter: it stays float32.
+_NUMBERS = ("step", "mu_product", "eta", "mu")
+
+
 def _copied(value: Any, param: facula.Tensor | None, key: Any = None) -> Any:
-    """Copy loaded state; floating-point tensors other than `step` take the parameter's type."""
+    """Copy loaded state; floating-point tensors other than numbers take the parameter's type."""
     if isinstance(value, facula.Tensor):
-        if param is None or key == "step":
+        if param is None or key in _NUMBERS:
             return value.detach().clone()
         dtype = param.dtype if param.is_floating_point() else value.dtype
         return value.detach().to(dtype=dtype, device=param.device, copy=True)

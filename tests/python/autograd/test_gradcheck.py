@@ -1,0 +1,119 @@
+"""gradcheck and gradgradcheck accept right gradients and find wrong ones."""
+
+import pytest
+
+import facula
+from facula.autograd import gradcheck, gradgradcheck
+
+F64, C128 = facula.float64, facula.complex128
+
+
+def values(*shape, dtype=F64):
+    g = facula.Generator()
+    g.manual_seed(0)
+    t = facula.rand(shape, generator=g, dtype=F64) + 0.5
+    if dtype == C128:
+        t = facula.complex(t, facula.rand(shape, generator=g, dtype=F64) - 0.5)
+    return t.requires_grad_()
+
+
+def function(backward, outputs=1):
+    class Custom(facula.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2 if outputs == 1 else (x * 2, x * 3)
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return backward(ctx, *grads)
+
+    return Custom.apply
+
+
+fast = pytest.mark.parametrize("fast_mode", [False, True])
+
+
+@fast
+@pytest.mark.parametrize(
+    ("f", "make"),
+    [
+        (facula.sin, lambda: (values(3, 2),)),
+        (facula.mm, lambda: (values(2, 3), values(3, 2))),
+        (lambda x: x.expand(4, 3, 2), lambda: (values(3, 2),)),
+        (lambda x: x.unbind(0), lambda: (values(3, 2),)),
+        (lambda x, y: (x * y, x + 1), lambda: (values(3), values(3))),
+        (lambda x: (x > 1).to(F64), lambda: (values(3),)),
+        (facula.exp, lambda: (values(0),)),
+        (facula.exp, lambda: (values(),)),
+        (lambda x: x.t(), lambda: (values(3, 2),)),
+        (lambda z: z * z, lambda: (values(3, dtype=C128),)),
+        (lambda z: z.abs(), lambda: (values(3, dtype=C128),)),
+        (lambda z, x: z * x, lambda: (values(3, dtype=C128), values(3))),
+    ],
+)
+def test_right_gradients(f, make, fast_mode):
+    inputs = make()
+    assert gradcheck(f, inputs, fast_mode=fast_mode)
+
+
+@fast
+def test_second_derivatives(fast_mode):
+    assert gradgradcheck(lambda x: x.tanh() * x, values(4), fast_mode=fast_mode)
+    assert gradgradcheck(
+        facula.sin, values(4), fast_mode=fast_mode, gen_non_contig_grad_outputs=True
+    )
+    weight = facula.ones(4, dtype=F64, requires_grad=True)
+    assert gradgradcheck(lambda x: x**3, values(4), weight, fast_mode=fast_mode)
+
+
+@fast
+def test_wrong_gradient(fast_mode):
+    f = function(lambda ctx, g: g * 3)
+    with pytest.raises(RuntimeError, match="Jacobian mismatch for output 0 with respect to inpu"):
+        gradcheck(f, values(3), fast_mode=fast_mode)
+    assert gradcheck(f, values(3), fast_mode=fast_mode, raise_exception=False) is False
+
+
+@fast
+def test_gradient_that_ignores_its_argument(fast_mode):
+    f = function(lambda ctx, g: facula.ones_like(g) * 2)
+    with pytest.raises(RuntimeError):
+        gradcheck(f, values(1), fast_mode=fast_mode)
+
+
+@fast
+def test_random_gradient(fast_mode):
+    g = facula.Generator()
+    g.manual_seed(0)
+    f = function(lambda ctx, grad: grad * (2 + 1e-7 * facula.rand((), generator=g, dtype=F64)))
+    with pytest.raises(RuntimeError, match="not reentrant"):
+        gradcheck(f, values(3), fast_mode=fast_mode)
+    assert gradcheck(f, values(3), nondet_tol=1e-4, fast_mode=fast_mode)
+
+
+def test_function_without_history():
+    with pytest.raises(RuntimeError, match="expected to be zero"):
+        gradcheck(lambda x: x.detach() * 2, values(3))
+
+
+def test_refusals():
+    x = values(3)
+    with pytest.raises(ValueError, match="at least one input tensor to require gradient"):
+        gradcheck(facula.sin, x.detach())
+    with pytest.warns(UserWarning, match="not a double precision"):
+        gradcheck(facula.sin, x.detach().float().requires_grad_(), raise_exception=False)
+    with pytest.raises(RuntimeError, match="stride 0"):
+        gradcheck(facula.sin, facula.ones(1, dtype=F64).expand(3).requires_grad_())
+    with pytest.raises(NotImplementedError, match="vmap"):
+        gradcheck(facula.sin, x, check_batched_grad=True)
+    with pytest.raises(NotImplementedError, match="forward mode"):
+        gradcheck(facula.sin, x, check_forward_ad=True)
+
+
+def test_inputs_are_left_as_they_were():
+    x = values(3)
+    before = x.tolist()
+    gradcheck(facula.exp, x)
+    gradcheck(facula.exp, x, fast_mode=True)
+    assert x.tolist() == before and x.grad is None
