@@ -9,6 +9,7 @@
 
 namespace facula::python {
 
+namespace optimizer_calls {
 namespace {
 
 using optim::ParamState;
@@ -327,9 +328,10 @@ PyMethodDef functions[] = {{"sgd_step", fast(sgd_step), METH_FASTCALL, nullptr},
                            {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+}  // namespace optimizer_calls
 
 void init_optim(PyObject* module) {
-  add_functions(submodule(module, "_optim"), functions, "facula._C._optim");
+  add_functions(submodule(module, "_optim"), optimizer_calls::functions, "facula._C._optim");
 }
 
 }  // namespace facula::python

@@ -7,6 +7,9 @@
 
 namespace facula::kernels::FACULA_ISA {
 
+// The names inside are short; other families compiled together with this one have such too.
+namespace optimizer_loops {
+
 static constexpr int64_t kGrain = 1 << 14;
 
 template <class C>
@@ -334,16 +337,18 @@ static void rprop(const OptimArrays& t, const RpropStep& s) {
   });
 }
 
+}  // namespace optimizer_loops
+
 extern const OptimKernels optim_table;
-const OptimKernels optim_table{.sgd = sgd,
-                               .adam = adam,
-                               .rmsprop = rmsprop,
-                               .adagrad = adagrad,
-                               .adadelta = adadelta,
-                               .adamax = adamax,
-                               .nadam = nadam,
-                               .radam = radam,
-                               .asgd = asgd,
-                               .rprop = rprop};
+const OptimKernels optim_table{.sgd = optimizer_loops::sgd,
+                               .adam = optimizer_loops::adam,
+                               .rmsprop = optimizer_loops::rmsprop,
+                               .adagrad = optimizer_loops::adagrad,
+                               .adadelta = optimizer_loops::adadelta,
+                               .adamax = optimizer_loops::adamax,
+                               .nadam = optimizer_loops::nadam,
+                               .radam = optimizer_loops::radam,
+                               .asgd = optimizer_loops::asgd,
+                               .rprop = optimizer_loops::rprop};
 
 }  // namespace facula::kernels::FACULA_ISA
