@@ -11,7 +11,7 @@ void check_hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max
     fail(ErrorKind::kRuntime, "Bool inputs not supported for hardtanh");
   }
   if (min_val.re > max_val.re) fail(ErrorKind::kValue, "min_val cannot be greater than max_val");
-  if (is_integral(self.dtype()) && !is_signed(self.dtype()) && (min_val.re < 0 || max_val.re < 0)) {
+  if (is_integral(self.dtype()) && !is_signed(self.dtype()) && (min_val.to_int() < 0 || max_val.to_int() < 0)) {
     fail(ErrorKind::kRuntime, "cannot do hardtanh on an unsigned type with negative limits");
   }
 }
