@@ -57,13 +57,14 @@ Tensor replay(const Tensor& t, const ViewLayout& view) {
     text = cat("A view was created in no_grad mode and ", what,
                " modified inplace with grad mode enabled.");
   }
-  if (no_grad || inference) {
+  bool several = t->flags & kMultiOutputView, custom = t->flags & kCustomView;
+  if ((no_grad || inference) && !custom) {
     text += cat(" Given that this use case is ambiguous and error-prone, it is forbidden. You can "
                 "clarify your code by moving both the view and the inplace either both inside the ",
                 inference ? "inference_mode" : "no_grad",
                 " block (if you don't want the inplace to be tracked) or both outside (if you want "
                 "the inplace to be tracked).");
-  } else if (t->flags & kMultiOutputView) {
+  } else if (several) {
     text +=
         " This view is the output of a function that returns multiple views. Such functions do not "
         "allow the output views to be modified inplace. You should replace the inplace operation by "
@@ -79,8 +80,8 @@ Tensor replay(const Tensor& t, const ViewLayout& view) {
 }
 
 void check_recorded_write(const Tensor& t) {
+  if (t->flags & kRefusing) fail_view(t.impl(), false);
   if (t->base) {
-    if (t->flags & kRefusing) fail_view(t.impl(), false);
     FACULA_CHECK(!requires_grad(t) || t->base->grad_fn, kRuntime,
                  "a view of a leaf Variable that requires grad is being used in an in-place "
                  "operation.");

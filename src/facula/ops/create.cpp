@@ -138,7 +138,7 @@ Tensor spaced(const Scalar& a, const Scalar& b, int64_t steps, DType t, OptDevic
 Tensor parts(const Tensor& self, int64_t which) {
   Geometry g = geometry_of(self);
   for (int64_t& s : g.strides) s *= 2;
-  return alias_storage(self, g.sizes, g.strides, g.offset * 2 + which, real_type(self.dtype()));
+  return make_view(self, g.sizes, g.strides, g.offset * 2 + which, real_type(self.dtype()));
 }
 
 Tensor triangle(int64_t row, int64_t col, int64_t offset, bool lower, OptDType dtype, OptDevice device) {
@@ -291,7 +291,7 @@ Tensor view_as_real(const Tensor& self) {
   for (int64_t& s : g.strides) s *= 2;
   g.sizes.push_back(2);
   g.strides.push_back(1);
-  return alias_storage(self, g.sizes, g.strides, g.offset * 2, real_type(self.dtype()));
+  return make_view(self, g.sizes, g.strides, g.offset * 2, real_type(self.dtype()));
 }
 
 Tensor view_as_complex(const Tensor& self) {
@@ -314,7 +314,7 @@ Tensor view_as_complex(const Tensor& self) {
     s /= 2;
   }
   if (g.offset % 2) fail(ErrorKind::kRuntime, "Tensor must have a storage_offset divisible by 2");
-  return alias_storage(self, g.sizes, g.strides, g.offset / 2, complex_type(self.dtype()));
+  return make_view(self, g.sizes, g.strides, g.offset / 2, complex_type(self.dtype()));
 }
 
 }  // namespace facula::forward
