@@ -31,14 +31,17 @@ int64_t integer_of(const Scalar& v, DType dtype) {
   bool fits = true;
   if (is_signed(dtype)) {
     int64_t high = bits == 64 ? INT64_MAX : (int64_t{1} << (bits - 1)) - 1;
-    fits = v.is_floating() ? v.re < static_cast<double>(high) + 1 && v.re >= -std::ldexp(1, bits - 1)
-                           : v.kind != kUInt64 && v.i <= high && v.i >= -high - 1;
+    fits = v.is_floating()
+               ? v.re < static_cast<double>(high) + 1 && v.re >= -std::ldexp(1, bits - 1)
+               : v.kind != kUInt64 && v.i <= high && v.i >= -high - 1;
   } else {
     double limit = std::ldexp(1, bits);
     fits = v.re < limit && v.re > -limit;
     if (v.is_floating() && v.re >= 9223372036854775808.0) {
-      if (!fits) bits = 0;
-      else return static_cast<int64_t>(static_cast<uint64_t>(v.re));
+      if (!fits)
+        bits = 0;
+      else
+        return static_cast<int64_t>(static_cast<uint64_t>(v.re));
     }
   }
   FACULA_CHECK(fits, kRuntime, "value cannot be converted to type ", dtype_name(dtype),
@@ -63,8 +66,7 @@ void store_scalar(void* p, DType dtype, const Scalar& v) {
     case kUInt32: return put(p, static_cast<uint32_t>(integer_of(v, dtype)));
     case kInt64:
     case kUInt64: return put(p, integer_of(v, dtype));
-    case kFloat16:
-      return put(p, half::from_float_portable(static_cast<float>(v.to_double())));
+    case kFloat16: return put(p, half::from_float_portable(static_cast<float>(v.to_double())));
     case kBFloat16: return put(p, BFloat16(static_cast<float>(v.to_double())).bits);
     case kFloat32: return put(p, static_cast<float>(v.to_double()));
     case kFloat64: return put(p, v.to_double());
@@ -335,8 +337,8 @@ PyObject* py_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kw
       if (has_bound_override(b)) return override_bound(b, false);
     }
     warn_copy(b.v[0]);
-    Tensor t = tensor_from_data(b.v[0], b.opt_dtype(1),
-                                b.has(2) ? b.opt_device(2) : std::nullopt, true);
+    Tensor t =
+        tensor_from_data(b.v[0], b.opt_dtype(1), b.has(2) ? b.opt_device(2) : std::nullopt, true);
     if (b.has(3) && b.boolean(3)) set_requires_grad(t, true);
     return wrap(std::move(t));
   });
@@ -372,7 +374,8 @@ PyObject* py_as_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject*
 // _legacy_new(dtype, args, device): Tensor(2, 3), Tensor([1, 2]), Tensor(other), Tensor(storage).
 PyObject* py_legacy_new(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guarded([&]() -> PyObject* {
-    FACULA_CHECK(n == 2 && PyTuple_Check(args[1]), kType, "_legacy_new() takes a dtype and a tuple");
+    FACULA_CHECK(n == 2 && PyTuple_Check(args[1]), kType,
+                 "_legacy_new() takes a dtype and a tuple");
     DType dtype = unwrap_dtype(args[0], "new");
     PyObject* given = args[1];
     Py_ssize_t count = PyTuple_GET_SIZE(given);
@@ -385,8 +388,8 @@ PyObject* py_legacy_new(PyObject*, PyObject* const* args, Py_ssize_t n) {
     }
     FACULA_CHECK(count == 1, kType, "new() received an invalid combination of arguments");
     if (is_tensor(first)) {
-      FACULA_CHECK(unwrap(first).dtype() == dtype, kType, "expected ", dtype_name(dtype),
-                   " (got ", dtype_name(unwrap(first).dtype()), ")");
+      FACULA_CHECK(unwrap(first).dtype() == dtype, kType, "expected ", dtype_name(dtype), " (got ",
+                   dtype_name(unwrap(first).dtype()), ")");
       return wrap(alias(unwrap(first)));
     }
     FACULA_CHECK(!PyFloat_Check(first), kType, "new(): data must be a sequence (got float)");

@@ -28,6 +28,7 @@ void build(PyObject* module) {
   init_module_base(module);
   add_functions(module, construct_functions);
   add_functions(module, foreign_functions);
+  init_conversions(module);
   register_operators(module);
 }
 

@@ -134,7 +134,8 @@ PyObject* call_override(PyObject* func, const std::vector<PyObject*>& overloaded
 }
 
 bool has_bound_override(const Bound& b) {
-  if (modes_active) [[unlikely]] return true;
+  if (modes_active) [[unlikely]]
+    return true;
   const Signature& s = *b.sig;
   for (int i = 0; i < s.count; ++i) {
     PyObject* o = b.v[i];
@@ -267,8 +268,10 @@ Owned convert(Owned result, PyTypeObject* cls) {
     PyObject* item = PySequence_Fast_GET_ITEM(o, i);
     Owned c = convert(Owned::share(item), cls);
     changed |= c.get() != item;
-    if (tuple) PyTuple_SET_ITEM(items.get(), i, c.release());
-    else PyList_SET_ITEM(items.get(), i, c.release());
+    if (tuple)
+      PyTuple_SET_ITEM(items.get(), i, c.release());
+    else
+      PyList_SET_ITEM(items.get(), i, c.release());
   }
   if (!changed) return result;
   if (tuple && Py_TYPE(o) != &PyTuple_Type) {
@@ -311,9 +314,8 @@ PyObject* default_torch_function(PyObject* cls, PyObject* const* args, Py_ssize_
     if (PyObject_HasAttrString(v[0], "__self__")) {
       Owned descriptor(PyObject_GetAttrString(v[0], "__self__"));
       if (descriptor && Py_TYPE(descriptor.get()) == &PyGetSetDescr_Type) {
-        const char* name = PyDescr_NAME(descriptor.get())
-                               ? PyUnicode_AsUTF8(PyDescr_NAME(descriptor.get()))
-                               : "";
+        const char* name =
+            PyDescr_NAME(descriptor.get()) ? PyUnicode_AsUTF8(PyDescr_NAME(descriptor.get())) : "";
         for (const char* plain : {"grad", "_grad", "_base"}) {
           if (name && strcmp(name, plain) == 0) return result.release();
         }
@@ -347,8 +349,8 @@ bool tuple_has_override(PyObject* const* items, Py_ssize_t n) {
 PyObject* py_has(PyObject*, PyObject* arg) {
   Owned list(PySequence_Fast(arg, "expected a sequence"));
   if (!list) return nullptr;
-  return PyBool_FromLong(tuple_has_override(PySequence_Fast_ITEMS(list.get()),
-                                            PySequence_Fast_GET_SIZE(list.get())));
+  return PyBool_FromLong(
+      tuple_has_override(PySequence_Fast_ITEMS(list.get()), PySequence_Fast_GET_SIZE(list.get())));
 }
 PyObject* py_has_unary(PyObject*, PyObject* arg) {
   return PyBool_FromLong(tuple_has_override(&arg, 1));
@@ -385,9 +387,7 @@ PyObject* py_pop_mode(PyObject*, PyObject*) {
   modes_active = !modes().empty();
   return mode;
 }
-PyObject* py_count_modes(PyObject*, PyObject*) {
-  return PyLong_FromSize_t(modes().size());
-}
+PyObject* py_count_modes(PyObject*, PyObject*) { return PyLong_FromSize_t(modes().size()); }
 PyObject* py_set_disabled(PyObject*, PyObject* on) {
   bool before = overrides_disabled;
   overrides_disabled = on == Py_True;
