@@ -19,7 +19,8 @@ print(json.dumps([len(sys.modules), rss, spent, "numpy" in sys.modules]))
 
 
 def measure():
-    out = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", PROGRAM]
+    out = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(out.stdout)
 
 
