@@ -8,7 +8,7 @@
 #include "facula/python/arguments.h"
 #include "facula/python/bind_helpers.h"
 #include "facula/python/foreign.h"
-#include "facula/python/torch_function.h"
+#include "facula/python/overrides.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -256,22 +256,12 @@ bool flat_floats(PyObject* list, Tensor& out) {
 Tensor converted(const Tensor& t, std::optional<DType> dtype, Device device, bool copy) {
   Tensor r = t;
   if (dtype && *dtype != t.dtype()) r = facula::cast(r, *dtype);
-  if (!(device == r.device())) r = to_device(r, device);
+  if (!(device == r.device())) r = facula::to_device(r, device);
   if (copy && r->storage == t->storage) r = facula::clone(r, std::nullopt);
   return r;
 }
 
 }  // namespace
-
-Tensor to_device(const Tensor& t, Device device) {
-  if (t.device() == device) return t;
-  if (device.is_meta()) return new_strided(t.sizes(), t.strides(), t.dtype(), kMeta);
-  if (device.is_cpu()) {
-    FACULA_CHECK(!t.is_meta(), kNotImplemented, "Cannot copy out of meta tensor; no data!");
-    return t;
-  }
-  raise_error(ErrorKind::kRuntime, "this build has no support for ", device_text(device));
-}
 
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, std::optional<Device> device,
                         bool copy) {
@@ -297,12 +287,8 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, std::optiona
   if (!dtype) infer(data, found);
   DType type = dtype ? *dtype : found.any ? found.dtype : default_dtype();
   Tensor t = new_empty(sizes, type, kCpu);
-  if (t.numel() != 0 || sizes.empty()) {
-    Filler(t).fill(data, 0);
-  } else if (!sizes.empty()) {
-    Filler(t).fill(data, 0);
-  }
-  return to_device(t, where);
+  Filler(t).fill(data, 0);
+  return where == t.device() ? t : facula::to_device(t, where);
 }
 
 namespace {

@@ -1,7 +1,7 @@
 // dispatch: matches the arguments of a call to the overloads of a name, hands it to
 // __torch_function__ where one is in play, and calls the row.
 #include "facula/python/arguments.h"
-#include "facula/python/torch_function.h"
+#include "facula/python/overrides.h"
 #include "facula/python/types.h"
 
 namespace facula::python {

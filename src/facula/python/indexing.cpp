@@ -6,7 +6,7 @@
 #include "facula/python/arguments.h"
 #include "facula/python/construct.h"
 #include "facula/python/foreign.h"
-#include "facula/python/torch_function.h"
+#include "facula/python/overrides.h"
 
 namespace facula::python {
 

@@ -3,8 +3,8 @@
 #include "facula/ops/functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/node_type.h"
+#include "facula/python/overrides.h"
 #include "facula/python/storage_type.h"
-#include "facula/python/torch_function.h"
 #include "facula/python/types.h"
 
 namespace facula::python {

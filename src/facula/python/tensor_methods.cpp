@@ -6,8 +6,8 @@
 #include "facula/python/construct.h"
 #include "facula/python/foreign.h"
 #include "facula/python/node_type.h"
+#include "facula/python/overrides.h"
 #include "facula/python/storage_type.h"
-#include "facula/python/torch_function.h"
 #include "facula/python/types.h"
 
 namespace facula::python {

@@ -1,8 +1,8 @@
 // The number protocol of Tensor: operators call the generated entries; foreign operands get
 // NotImplemented so that their own reflected methods have a say.
 #include "facula/python/arguments.h"
+#include "facula/python/overrides.h"
 #include "facula/python/slots.h"
-#include "facula/python/torch_function.h"
 
 namespace facula::python {
 

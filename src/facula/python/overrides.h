@@ -46,8 +46,7 @@ int override_setter(PyObject* self, const char* name, PyObject* value);
 PyObject* override_method(PyObject* self, const char* name, PyObject* const* args, Py_ssize_t n,
                           PyObject* kwnames);
 
-// default_torch_function is Tensor.__torch_function__.
-extern PyMethodDef torch_function_methods[];
-void init_torch_function(PyObject* module);
+// init_overrides adds the functions and Tensor.__torch_function__, the default.
+void init_overrides(PyObject* module);
 
 }  // namespace facula::python

@@ -1,5 +1,5 @@
 // The __torch_function__ protocol: overloaded arguments, modes, and the default implementation.
-#include "facula/python/torch_function.h"
+#include "facula/python/overrides.h"
 
 #include <unordered_map>
 
@@ -13,9 +13,9 @@ thread_local bool modes_active = false;
 namespace {
 
 thread_local std::vector<PyObject*>* mode_stack = nullptr;
-PyObject* disabled_impl = nullptr;
-PyObject* default_impl = nullptr;  // the function behind Tensor.__torch_function__
-PyObject* extension = nullptr;     // facula._C
+PyObject* disabled_override = nullptr;
+PyObject* default_override = nullptr;  // the function behind Tensor.__torch_function__
+PyObject* extension = nullptr;         // facula._C
 
 std::vector<PyObject*>& modes() {
   if (!mode_stack) mode_stack = new std::vector<PyObject*>();
@@ -98,7 +98,7 @@ Owned call_mode(PyObject* func, PyObject* types, PyObject* args, PyObject* kwarg
 
 bool has_override_slow(PyObject* o) {
   PyObject* f = type_lookup(Py_TYPE(o), protocol_name());
-  return f && f != disabled_impl && Py_TYPE(o) != &tensor_type;
+  return f && f != disabled_override && Py_TYPE(o) != &tensor_type;
 }
 
 void collect_override(std::vector<PyObject*>& overloaded, PyObject* o) {
@@ -416,12 +416,13 @@ PyMethodDef default_def = {"__torch_function__", fast(default_torch_function), k
 
 }  // namespace
 
-void init_torch_function(PyObject* module) {
+void init_overrides(PyObject* module) {
   extension = module;
   add_functions(module, protocol_functions, "facula._C");
-  disabled_impl = PyDict_GetItemString(PyModule_GetDict(module), "_disabled_torch_function_impl");
+  disabled_override =
+      PyDict_GetItemString(PyModule_GetDict(module), "_disabled_torch_function_impl");
   Owned f = own(PyDescr_NewClassMethod(&tensor_type, &default_def));
-  default_impl = f.get();
+  default_override = f.get();
   check(PyDict_SetItemString(tensor_type.tp_dict, "__torch_function__", f.get()));
   PyType_Modified(&tensor_type);
 }
