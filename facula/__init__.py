@@ -1,7 +1,7 @@
 """Facula: tensors, automatic differentiation and neural networks, spoken in PyTorch's interface.
 
-The namespace is put together from the compiled part (`facula._C`) here; packages below it (nn, optim,
-utils, ...) are imported at their first use, so that `import facula` stays cheap.
+The namespace is put together from the compiled part (`facula._C`) here; packages below it (nn,
+optim, utils, ...) are imported at their first use, so that `import facula` stays cheap.
 """
 
 from __future__ import annotations
@@ -54,26 +54,25 @@ globals().update({k: v for k, v in vars(_C._functions).items() if not k.startswi
 
 from facula import _tensor as _tensor  # noqa: E402  attaches the methods written in Python
 from facula._functions import (  # noqa: E402
+    are_deterministic_algorithms_enabled,
     asarray,
     compiled_with_cxx11_abi,
     from_dlpack,
     get_device_module,
-    is_floating_point,
+    get_float32_matmul_precision,
+    get_num_interop_threads,
     is_storage,
     result_type,
     set_default_tensor_type,
     set_deterministic_debug_mode,
-    use_deterministic_algorithms,
-    are_deterministic_algorithms_enabled,
-    get_float32_matmul_precision,
     set_float32_matmul_precision,
-    get_num_interop_threads,
     set_num_interop_threads,
     set_warn_always,
     typename,
+    use_deterministic_algorithms,
 )
 from facula._info import finfo, iinfo  # noqa: E402
-from facula._legacy import *  # noqa: E402, F403
+from facula._legacy import *  # noqa: E402
 from facula.autograd.grad_mode import (  # noqa: E402
     enable_grad,
     inference_mode,
@@ -131,11 +130,13 @@ def __dir__() -> list[str]:
 
 
 # The short names of dtypes come last: two of them hide builtins.
-double = float64  # noqa: F821
-half = float16  # noqa: F821
-long = int64  # noqa: F821
-short = int16  # noqa: F821
-cfloat = complex64  # noqa: F821
-cdouble = complex128  # noqa: F821
-globals()["float"] = float32  # noqa: F821
-globals()["int"] = int32  # noqa: F821
+globals().update(
+    float=_C.float32,
+    double=_C.float64,
+    half=_C.float16,
+    long=_C.int64,
+    int=_C.int32,
+    short=_C.int16,
+    cfloat=_C.complex64,
+    cdouble=_C.complex128,
+)

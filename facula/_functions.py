@@ -22,7 +22,8 @@ def asarray(
     With `copy=False` a copy that cannot be avoided is a ValueError.
     """
     source = obj
-    if not isinstance(obj, Tensor) and hasattr(obj, "__dlpack__") and type(obj).__name__ != "ndarray":
+    foreign = not isinstance(obj, Tensor) and type(obj).__name__ != "ndarray"
+    if foreign and hasattr(obj, "__dlpack__"):
         source = from_dlpack(obj)
     if isinstance(source, Tensor):
         same = (dtype is None or source.dtype == dtype) and (
@@ -80,11 +81,6 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 def is_storage(obj: Any) -> bool:
     """Say whether an object is a storage."""
     return isinstance(obj, _C.UntypedStorage) or hasattr(obj, "_untyped_storage")
-
-
-def is_floating_point(input: Tensor) -> bool:
-    """Say whether the elements are floating-point numbers."""
-    return input.dtype.is_floating_point
 
 
 def result_type(tensor1: Any, tensor2: Any) -> Any:

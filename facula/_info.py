@@ -15,7 +15,7 @@ _FLOATS = {
 }
 
 
-class finfo:  # noqa: N801
+class finfo:
     """The numbers that describe a floating-point type; of complex types, that of their parts."""
 
     def __init__(self, type: Any = None) -> None:
@@ -47,7 +47,7 @@ class finfo:  # noqa: N801
         return f"finfo({numbers}, dtype={self.dtype})"
 
 
-class iinfo:  # noqa: N801
+class iinfo:
     """The numbers that describe an integer type."""
 
     def __init__(self, type: Any) -> None:

@@ -16,31 +16,34 @@ _has_override = _C._has_torch_function_variadic
 _handle = _C._handle_torch_function
 
 
-def _attach(f: Callable) -> Callable:
+def _attach(name: str) -> Callable[[Callable], Callable]:
     """Make a function a method of Tensor that subclasses can override."""
-    name = f.__name__
-    if name in ("_repr", "__dir__", "__setstate__"):
-        setattr(Tensor, name, f)
+
+    def attach(f: Callable) -> Callable:
+        if name in ("_repr", "__dir__", "__setstate__"):
+            setattr(Tensor, name, f)
+            return f
+
+        def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+            if type(self) is not Tensor and _has_override(self):
+                return _handle(method, (self,), (self, *args), kwargs)
+            return f(self, *args, **kwargs)
+
+        method.__name__ = name
+        method.__qualname__ = f"Tensor.{name}"
+        method.__doc__ = f.__doc__
+        method.__wrapped__ = f
+        method.__module__ = "facula"
+        setattr(Tensor, name, method)
         return f
 
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        if type(self) is not Tensor and _has_override(self):
-            return _handle(method, (self,), (self, *args), kwargs)
-        return f(self, *args, **kwargs)
-
-    method.__name__ = name
-    method.__qualname__ = f"Tensor.{name}"
-    method.__doc__ = f.__doc__
-    method.__wrapped__ = f
-    method.__module__ = "facula"
-    setattr(Tensor, name, method)
-    return f
+    return attach
 
 
 # ---- text
 
 
-@_attach
+@_attach("_repr")
 def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     if _has_override(self) and type(self).__repr__ is not Tensor.__repr__:
         return object.__repr__(self)
@@ -53,33 +56,32 @@ def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
         _C._set_torch_function_disabled(previous)
 
 
-@_attach
-def __format__(self: Tensor, format_spec: str) -> str:
+@_attach("__format__")
+def _format(self: Tensor, format_spec: str) -> str:
     if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
         return self.item().__format__(format_spec)
     return object.__format__(self, format_spec)
 
 
-@_attach
-def __dir__(self: Tensor) -> list[str]:
+@_attach("__dir__")
+def _dir(self: Tensor) -> list[str]:
     return sorted(set(dir(type(self))) | set(self.__dict__))
 
 
 # ---- containers
 
 
-@_attach
-def __contains__(self: Tensor, element: Any) -> bool:
+@_attach("__contains__")
+def _contains(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, int, float, complex, bool)):
         return bool((element == self).any().item())
     raise RuntimeError(
-        "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
-        f"{type(element)}."
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )
 
 
-@_attach
-def __reversed__(self: Tensor) -> Tensor:
+@_attach("__reversed__")
+def _reversed(self: Tensor) -> Tensor:
     """Reverse the order along the first dimension."""
     return self if self.dim() == 0 else self.flip(0)
 
@@ -89,8 +91,8 @@ def __reversed__(self: Tensor) -> Tensor:
 Tensor.__array_priority__ = 1000
 
 
-@_attach
-def __array_wrap__(
+@_attach("__array_wrap__")
+def _array_wrap(
     self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
 ) -> Tensor:
     import facula
@@ -98,8 +100,8 @@ def __array_wrap__(
     return facula.from_numpy(array) if array.dtype != object else array
 
 
-@_attach
-def __dlpack__(
+@_attach("__dlpack__")
+def _dlpack(
     self: Tensor,
     *,
     stream: Any = None,
@@ -117,8 +119,8 @@ def __dlpack__(
     return _C._to_dlpack(source, versioned, bool(copy))
 
 
-@_attach
-def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+@_attach("__dlpack_device__")
+def _dlpack_device(self: Tensor) -> tuple[int, int]:
     """Give the kind of device and its index: (1, 0), the CPU."""
     if self.is_meta:
         raise BufferError("__dlpack_device__: a meta tensor has no memory")
@@ -128,8 +130,8 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
 # ---- copies and pickles
 
 
-@_attach
-def __deepcopy__(self: Tensor, memo: dict) -> Tensor:
+@_attach("__deepcopy__")
+def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     from copy import deepcopy
 
     if not self.is_leaf:
@@ -169,8 +171,8 @@ def _typed_storage(t: Tensor) -> TypedStorage:
     return TypedStorage(wrap_storage=t.untyped_storage(), dtype=t.dtype)
 
 
-@_attach
-def __reduce_ex__(self: Tensor, proto: int) -> tuple:
+@_attach("__reduce_ex__")
+def _reduce_ex(self: Tensor, proto: int) -> tuple:
     import facula._utils as utils
 
     state = self.__dict__
@@ -196,8 +198,8 @@ def __reduce_ex__(self: Tensor, proto: int) -> tuple:
     return (utils._rebuild_from_type, (rebuild, type(self), args, dict(state)))
 
 
-@_attach
-def __setstate__(self: Tensor, state: dict) -> None:
+@_attach("__setstate__")
+def _setstate(self: Tensor, state: dict) -> None:
     self.__dict__.update(state)
 
 
@@ -225,14 +227,14 @@ class _HookHandle:
         self.remove()
 
 
-@_attach
-def register_hook(self: Tensor, hook: Callable) -> _HookHandle:
+@_attach("register_hook")
+def _register_hook(self: Tensor, hook: Callable) -> _HookHandle:
     """Register a function that sees, and may replace, the gradient of this tensor."""
     return _HookHandle(self, "_remove_hook", self._register_hook(hook))
 
 
-@_attach
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> _HookHandle:
+@_attach("register_post_accumulate_grad_hook")
+def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> _HookHandle:
     """Register a function that is called with this leaf after its gradient was accumulated."""
     return _HookHandle(self, "_remove_post_hook", self._register_post_hook(hook))
 
@@ -240,8 +242,8 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> _HookHan
 # ---- conversions and legacy forms
 
 
-@_attach
-def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:  # noqa: A001
+@_attach("type")
+def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """Give the name of the legacy type, or convert to a dtype or legacy type."""
     if dtype is None:
         return f"facula.{TITLE_OF[self.dtype]}Tensor"
@@ -254,17 +256,14 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:  #
     return self.to(dtype, non_blocking=non_blocking)
 
 
-type = __builtins__["type"] if isinstance(__builtins__, dict) else __builtins__.type  # noqa: A001
-
-
-@_attach
-def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+@_attach("new")
+def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     """Make a tensor of this dtype by the legacy constructor."""
     return _C._legacy_new(self.dtype, args)
 
 
-@_attach
-def new_tensor(
+@_attach("new_tensor")
+def _new_tensor(
     self: Tensor,
     data: Any,
     *,
@@ -283,63 +282,59 @@ def new_tensor(
     )
 
 
-@_attach
-def storage(self: Tensor) -> TypedStorage:
+@_attach("storage")
+def _storage(self: Tensor) -> TypedStorage:
     """Give the storage as elements of this dtype."""
     return _typed_storage(self)
 
 
-@_attach
-def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+@_attach("cpu")
+def _cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """Give the tensor in the CPU's memory: itself when it is there."""
     return self.to("cpu")
 
 
-@_attach
-def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
+@_attach("cuda")
+def _cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
     """Give a copy in a GPU's memory; RuntimeError in builds without CUDA."""
     return self.to("cuda" if device is None else device)
 
 
-@_attach
-def is_shared(self: Tensor) -> bool:
+@_attach("is_shared")
+def _is_shared(self: Tensor) -> bool:
     """Say whether the memory is shared between processes."""
     return False
 
 
-@_attach
-def is_pinned(self: Tensor, device: Any = None) -> bool:
+@_attach("is_pinned")
+def _is_pinned(self: Tensor, device: Any = None) -> bool:
     """Say whether the memory is page-locked."""
     return False
 
 
-@_attach
-def rename(self: Tensor, *names: Any, **rename_map: Any) -> Tensor:
+@_attach("rename")
+def _rename(self: Tensor, *names: Any, **rename_map: Any) -> Tensor:
     """Accept only None: named dimensions are not supported."""
     if any(n is not None for n in names) or rename_map:
         raise NotImplementedError("named tensors are not supported")
     return self
 
 
-@_attach
-def refine_names(self: Tensor, *names: Any) -> Tensor:
+@_attach("refine_names")
+def _refine_names(self: Tensor, *names: Any) -> Tensor:
     """Accept only None: named dimensions are not supported."""
-    return rename(self, *names)
+    return _rename(self, *names)
 
 
-@_attach
-def reinforce(self: Tensor, reward: Any) -> None:
+@_attach("reinforce")
+def _reinforce(self: Tensor, reward: Any) -> None:
     """Raise: removed from PyTorch long ago."""
     raise RuntimeError("reinforce() was removed; use facula.distributions instead")
 
 
-@_attach
-def __rdiv__(self: Tensor, other: Any) -> Tensor:
+@_attach("__rdiv__")
+def _rdiv(self: Tensor, other: Any) -> Tensor:
     return self.reciprocal() * other
-
-
-def _is_tensor_attribute(name: str) -> bool:
-    return hasattr(Tensor, name)
 
 
 Tensor.__module__ = "facula"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 from facula._C import Size, Tensor, device, dtype
 
 __all__ = ["Device", "Number", "Storage", "Tensor", "TensorOrTensors", "device", "dtype"]
 
-Number = Union[int, float, bool]
-Device = Union[device, str, int, None]
-TensorOrTensors = Union[Tensor, Sequence[Tensor]]
-_size = Union[Size, list[int], tuple[int, ...]]
+Number = int | float | bool
+Device = device | str | int | None
+TensorOrTensors = Tensor | Sequence[Tensor]
+_size = Size | list[int] | tuple[int, ...]
 _int = int
 _float = float
 _bool = bool

@@ -6,7 +6,7 @@ view("alias_view(Tensor self)", "geometry_of(self)", grad={"self": "grad"}, name
      doc="A new view of the whole of `self`.")
 view("view(Tensor self, int... size)", "view_geometry(self, size)", grad={"self": "reshape(grad, shape(self))"},
      names="", method=True, doc="The same elements in another shape, without a copy; RuntimeError where strides do not allow it.")
-manual("view_dtype(Tensor self, DType dtype)", names="", doc="The bytes of `self` read as another dtype.")
+manual("view_dtype(Tensor self, DType dtype)", names="Tensor.view", out=False, doc="The bytes of `self` read as another dtype.")
 view("transpose(Tensor self, int dim0, int dim1)", 'transpose_geometry(self, dim0, dim1, "transpose")',
      grad={"self": "transpose(grad, dim0, dim1)"}, names="transpose swapaxes swapdims",
      doc="Swaps two dimensions.")

@@ -79,6 +79,7 @@ def backward(
         create_graph: record the computation of the gradients, for higher derivatives.
         grad_variables: the old name of `grad_tensors`.
         inputs: the leaves to add to; default: all.
+
     """
     if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
@@ -113,6 +114,7 @@ def grad(
         allow_unused: give None for inputs that the outputs do not depend on, instead of an error.
         is_grads_batched: the first dimension of `grad_outputs` counts separate computations.
         materialize_grads: give zeros instead of None for unused inputs.
+
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(

@@ -18,7 +18,7 @@ def _set(mode: bool, check_nan: bool) -> None:
     _C.set_anomaly_enabled(mode, check_nan)
 
 
-class set_detect_anomaly:  # noqa: N801
+class set_detect_anomaly:
     """Switch anomaly detection on or off: at once, and until the end of a block."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -32,7 +32,7 @@ class set_detect_anomaly:  # noqa: N801
         _set(*self.prev)
 
 
-class detect_anomaly:  # noqa: N801
+class detect_anomaly:
     """Check gradients for NaN inside a block; an error names the forward call."""
 
     def __init__(self, check_nan: bool = True) -> None:

@@ -62,24 +62,26 @@ class _Mode(_C._GradMode):
         return wrapped
 
 
-class no_grad(_Mode):  # noqa: N801
+class no_grad(_Mode):
     """Switch the recording of gradients off, for a block or a function."""
 
     def __new__(cls, orig_func: Callable | None = None) -> Any:
+        """Make a mode, or decorate a function directly."""
         mode = super().__new__(cls)
         return mode if orig_func is None else mode(orig_func)
 
 
-class enable_grad(_Mode):  # noqa: N801
+class enable_grad(_Mode):
     """Switch the recording of gradients on, for a block or a function."""
 
     def __new__(cls, orig_func: Callable | None = None) -> Any:
+        """Make a mode, or decorate a function directly."""
         mode = super().__new__(cls)
         mode._set(False, False, False)
         return mode if orig_func is None else mode(orig_func)
 
 
-class set_grad_enabled(_Mode):  # noqa: N801
+class set_grad_enabled(_Mode):
     """Switch the recording of gradients on or off: at once, and until the end of a block."""
 
     def __init__(self, mode: bool) -> None:
@@ -102,10 +104,11 @@ class set_grad_enabled(_Mode):  # noqa: N801
         _C._set_grad_enabled(self.prev)
 
 
-class inference_mode(_Mode):  # noqa: N801
+class inference_mode(_Mode):
     """Switch the recording of gradients off for good: tensors made inside never get a history."""
 
     def __new__(cls, mode: Any = True) -> Any:
+        """Make a mode, or decorate a function directly."""
         made = super().__new__(cls)
         if callable(mode):
             made.mode = True

@@ -1,4 +1,5 @@
-// backward() and grad() for Python, the modes of recording, anomaly detection, and source locations.
+// backward() and grad() for Python, the modes of recording, anomaly detection, and source
+// locations.
 #include "facula/autograd/engine.h"
 #include "facula/core/unlocked.h"
 #include "facula/python/arguments.h"
@@ -15,8 +16,10 @@ std::vector<Tensor> tensor_list(PyObject* o, const char* op, bool none_allowed) 
   Owned list = own(PySequence_Fast(o, "expected a sequence of tensors"));
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(list.get(), i);
-    if (none_allowed && item == Py_None) out.emplace_back();
-    else out.push_back(expect_tensor(item, op));
+    if (none_allowed && item == Py_None)
+      out.emplace_back();
+    else
+      out.push_back(expect_tensor(item, op));
   }
   return out;
 }
@@ -151,8 +154,7 @@ PyMethodDef autograd_functions[] = {
 
 // PyMode is the base of no_grad, enable_grad, set_grad_enabled and inference_mode.
 struct PyMode {
-  PyObject_HEAD
-  PyObject* dict;
+  PyObject_HEAD PyObject* dict;
   bool no_grad;       // what to set
   bool inference;     // what to set, for inference_mode
   bool is_inference;  // whether it is inference_mode
@@ -203,10 +205,8 @@ PyObject* mode_new(PyTypeObject* type, PyObject*, PyObject*) {
 }
 
 void mode_dealloc(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
   Py_CLEAR(as_mode(self)->dict);
-  type->tp_free(self);
-  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_DECREF(type);
+  Py_TYPE(self)->tp_free(self);
 }
 
 PyMethodDef mode_methods[] = {

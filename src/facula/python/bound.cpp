@@ -18,16 +18,15 @@ std::string place(const Bound& b, int i) {
   const Param& p = b.sig->params[i];
   PyObject* v = b.v[i];
   raise_error(ErrorKind::kType, b.sig->name, "(): argument '", shown_name(p), "'", place(b, i),
-              " must be ",
-              type_title(p.type), ", not ", v ? (is_tensor(v) ? "Tensor" : type_name(v)) : "None");
+              " must be ", type_title(p.type), ", not ",
+              v ? (is_tensor(v) ? "Tensor" : type_name(v)) : "None");
 }
 
 // wrong_item is for lists: "argument 'size' must be tuple of ints, but found element of type".
 [[noreturn, gnu::cold]] void wrong_item(const Bound& b, int i, Py_ssize_t at, PyObject* item) {
   const Param& p = b.sig->params[i];
   raise_error(ErrorKind::kType, b.sig->name, "(): argument '", shown_name(p), "'", place(b, i),
-              " must be ",
-              type_title(p.type), ", but found element of type ",
+              " must be ", type_title(p.type), ", but found element of type ",
               is_tensor(item) ? "Tensor" : type_name(item), " at pos ", at);
 }
 

@@ -15,33 +15,33 @@ namespace facula::python {
 
 // ArgType is the type of a parameter as a row of the operator table spells it.
 enum class ArgType : uint8_t {
-  kTensor,          // Tensor
-  kOptTensor,       // Tensor?
-  kTensorList,      // Tensor[]            a tuple, a list or (C++) one tensor
-  kOptTensorList,   // Tensor?[]           entries may be None
-  kOperand,         // Tensor|Scalar
-  kScalar,          // Scalar              bool, int, float, complex, or a 0-d tensor
-  kOptScalar,       // Scalar?
-  kInt,             // int                 also objects with __index__ and 1-element int tensors
-  kOptInt,          // int?
-  kIntList,         // int[]               a list, a tuple, a Size, or one int
-  kOptIntList,      // int[]?
-  kVarInts,         // int...              a list, or the rest of the positional arguments
-  kFloat,           // float
-  kOptFloat,        // float?
-  kFloatList,       // float[]
-  kOptFloatList,    // float[]?
-  kBool,            // bool
-  kOptBool,         // bool?
-  kStr,             // str
-  kOptStr,          // str?
-  kDType,           // DType
-  kOptDType,        // DType?
-  kOptDevice,       // Device?             a device, a string, or an index
-  kOptGenerator,    // Generator?
-  kOptMemoryFormat, // MemoryFormat?
-  kOptLayout,       // Layout?             only strided is accepted
-  kOut,             // out=                a tensor or a tuple of tensors
+  kTensor,           // Tensor
+  kOptTensor,        // Tensor?
+  kTensorList,       // Tensor[]            a tuple, a list or (C++) one tensor
+  kOptTensorList,    // Tensor?[]           entries may be None
+  kOperand,          // Tensor|Scalar
+  kScalar,           // Scalar              bool, int, float, complex, or a 0-d tensor
+  kOptScalar,        // Scalar?
+  kInt,              // int                 also objects with __index__ and 1-element int tensors
+  kOptInt,           // int?
+  kIntList,          // int[]               a list, a tuple, a Size, or one int
+  kOptIntList,       // int[]?
+  kVarInts,          // int...              a list, or the rest of the positional arguments
+  kFloat,            // float
+  kOptFloat,         // float?
+  kFloatList,        // float[]
+  kOptFloatList,     // float[]?
+  kBool,             // bool
+  kOptBool,          // bool?
+  kStr,              // str
+  kOptStr,           // str?
+  kDType,            // DType
+  kOptDType,         // DType?
+  kOptDevice,        // Device?             a device, a string, or an index
+  kOptGenerator,     // Generator?
+  kOptMemoryFormat,  // MemoryFormat?
+  kOptLayout,        // Layout?             only strided is accepted
+  kOut,              // out=                a tensor or a tuple of tensors
 };
 
 // Param is one parameter; `interned` is filled at registration.

@@ -8,7 +8,7 @@
 #include "facula/python/arguments.h"
 #include "facula/python/bind_helpers.h"
 #include "facula/python/foreign.h"
-#include "facula/python/torch_function.h"
+#include "facula/python/overrides.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -31,14 +31,17 @@ int64_t integer_of(const Scalar& v, DType dtype) {
   bool fits = true;
   if (is_signed(dtype)) {
     int64_t high = bits == 64 ? INT64_MAX : (int64_t{1} << (bits - 1)) - 1;
-    fits = v.is_floating() ? v.re < static_cast<double>(high) + 1 && v.re >= -std::ldexp(1, bits - 1)
-                           : v.kind != kUInt64 && v.i <= high && v.i >= -high - 1;
+    fits = v.is_floating()
+               ? v.re < static_cast<double>(high) + 1 && v.re >= -std::ldexp(1, bits - 1)
+               : v.kind != kUInt64 && v.i <= high && v.i >= -high - 1;
   } else {
     double limit = std::ldexp(1, bits);
     fits = v.re < limit && v.re > -limit;
     if (v.is_floating() && v.re >= 9223372036854775808.0) {
-      if (!fits) bits = 0;
-      else return static_cast<int64_t>(static_cast<uint64_t>(v.re));
+      if (!fits)
+        bits = 0;
+      else
+        return static_cast<int64_t>(static_cast<uint64_t>(v.re));
     }
   }
   FACULA_CHECK(fits, kRuntime, "value cannot be converted to type ", dtype_name(dtype),
@@ -63,8 +66,7 @@ void store_scalar(void* p, DType dtype, const Scalar& v) {
     case kUInt32: return put(p, static_cast<uint32_t>(integer_of(v, dtype)));
     case kInt64:
     case kUInt64: return put(p, integer_of(v, dtype));
-    case kFloat16:
-      return put(p, half::from_float_portable(static_cast<float>(v.to_double())));
+    case kFloat16: return put(p, half::from_float_portable(static_cast<float>(v.to_double())));
     case kBFloat16: return put(p, BFloat16(static_cast<float>(v.to_double())).bits);
     case kFloat32: return put(p, static_cast<float>(v.to_double()));
     case kFloat64: return put(p, v.to_double());
@@ -254,22 +256,12 @@ bool flat_floats(PyObject* list, Tensor& out) {
 Tensor converted(const Tensor& t, std::optional<DType> dtype, Device device, bool copy) {
   Tensor r = t;
   if (dtype && *dtype != t.dtype()) r = facula::cast(r, *dtype);
-  if (!(device == r.device())) r = to_device(r, device);
+  if (!(device == r.device())) r = facula::to_device(r, device);
   if (copy && r->storage == t->storage) r = facula::clone(r, std::nullopt);
   return r;
 }
 
 }  // namespace
-
-Tensor to_device(const Tensor& t, Device device) {
-  if (t.device() == device) return t;
-  if (device.is_meta()) return new_strided(t.sizes(), t.strides(), t.dtype(), kMeta);
-  if (device.is_cpu()) {
-    FACULA_CHECK(!t.is_meta(), kNotImplemented, "Cannot copy out of meta tensor; no data!");
-    return t;
-  }
-  raise_error(ErrorKind::kRuntime, "this build has no support for ", device_text(device));
-}
 
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, std::optional<Device> device,
                         bool copy) {
@@ -295,12 +287,8 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, std::optiona
   if (!dtype) infer(data, found);
   DType type = dtype ? *dtype : found.any ? found.dtype : default_dtype();
   Tensor t = new_empty(sizes, type, kCpu);
-  if (t.numel() != 0 || sizes.empty()) {
-    Filler(t).fill(data, 0);
-  } else if (!sizes.empty()) {
-    Filler(t).fill(data, 0);
-  }
-  return to_device(t, where);
+  Filler(t).fill(data, 0);
+  return where == t.device() ? t : facula::to_device(t, where);
 }
 
 namespace {
@@ -335,8 +323,8 @@ PyObject* py_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kw
       if (has_bound_override(b)) return override_bound(b, false);
     }
     warn_copy(b.v[0]);
-    Tensor t = tensor_from_data(b.v[0], b.opt_dtype(1),
-                                b.has(2) ? b.opt_device(2) : std::nullopt, true);
+    Tensor t =
+        tensor_from_data(b.v[0], b.opt_dtype(1), b.has(2) ? b.opt_device(2) : std::nullopt, true);
     if (b.has(3) && b.boolean(3)) set_requires_grad(t, true);
     return wrap(std::move(t));
   });
@@ -372,7 +360,8 @@ PyObject* py_as_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject*
 // _legacy_new(dtype, args, device): Tensor(2, 3), Tensor([1, 2]), Tensor(other), Tensor(storage).
 PyObject* py_legacy_new(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guarded([&]() -> PyObject* {
-    FACULA_CHECK(n == 2 && PyTuple_Check(args[1]), kType, "_legacy_new() takes a dtype and a tuple");
+    FACULA_CHECK(n == 2 && PyTuple_Check(args[1]), kType,
+                 "_legacy_new() takes a dtype and a tuple");
     DType dtype = unwrap_dtype(args[0], "new");
     PyObject* given = args[1];
     Py_ssize_t count = PyTuple_GET_SIZE(given);
@@ -385,8 +374,8 @@ PyObject* py_legacy_new(PyObject*, PyObject* const* args, Py_ssize_t n) {
     }
     FACULA_CHECK(count == 1, kType, "new() received an invalid combination of arguments");
     if (is_tensor(first)) {
-      FACULA_CHECK(unwrap(first).dtype() == dtype, kType, "expected ", dtype_name(dtype),
-                   " (got ", dtype_name(unwrap(first).dtype()), ")");
+      FACULA_CHECK(unwrap(first).dtype() == dtype, kType, "expected ", dtype_name(dtype), " (got ",
+                   dtype_name(unwrap(first).dtype()), ")");
       return wrap(alias(unwrap(first)));
     }
     FACULA_CHECK(!PyFloat_Check(first), kType, "new(): data must be a sequence (got float)");

@@ -16,9 +16,6 @@ void store_scalar(void* p, DType dtype, const Scalar& value);
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, std::optional<Device> device,
                         bool copy);
 
-// to_device moves a tensor to the CPU or the meta device (a copy; the same one when it is there).
-Tensor to_device(const Tensor& t, Device device);
-
 extern PyMethodDef construct_functions[];
 
 }  // namespace facula::python

@@ -24,9 +24,9 @@ const char* kind_name(Device d) {
 
 Device with_index(std::string_view kind, PyObject* index) {
   if (kind.find(':') != std::string_view::npos) {
-    raise_error(ErrorKind::kRuntime,
-                "type (string) must not include an index because index was passed explicitly: ",
-                kind);
+    raise_error(
+        ErrorKind::kRuntime,
+        "type (string) must not include an index because index was passed explicitly: ", kind);
   }
   int64_t i = to_int64(index, "device");
   if (i < 0) raise_error(ErrorKind::kRuntime, "Device index must not be negative");

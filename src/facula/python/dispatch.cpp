@@ -1,7 +1,7 @@
 // dispatch: matches the arguments of a call to the overloads of a name, hands it to
 // __torch_function__ where one is in play, and calls the row.
 #include "facula/python/arguments.h"
-#include "facula/python/torch_function.h"
+#include "facula/python/overrides.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -14,9 +14,9 @@ struct Alias {
   const char* name;
 };
 constexpr Alias kAliases[] = {
-    {"self", "input"},  {"input", "self"},     {"x", "input"},    {"x", "self"},
-    {"a", "input"},     {"a", "self"},         {"x1", "input"},   {"x1", "self"},
-    {"x2", "other"},    {"axis", "dim"},       {"keepdims", "keepdim"},
+    {"self", "input"}, {"input", "self"}, {"x", "input"},          {"x", "self"},
+    {"a", "input"},    {"a", "self"},     {"x1", "input"},         {"x1", "self"},
+    {"x2", "other"},   {"axis", "dim"},   {"keepdims", "keepdim"},
 };
 
 bool same_name(Param& p, PyObject* name) {
@@ -41,9 +41,7 @@ int find_param(const Signature& s, PyObject* name) {
   return -1;
 }
 
-bool int_like(PyObject* o) {
-  return is_integer(o) || (is_tensor(o) && unwrap(o).dim() == 0);
-}
+bool int_like(PyObject* o) { return is_integer(o) || (is_tensor(o) && unwrap(o).dim() == 0); }
 
 void explain_count(const Signature& s, Py_ssize_t given) {
   PyErr_Format(PyExc_TypeError, "%s() takes %d positional argument%s but %zd %s given", s.name,
@@ -130,12 +128,13 @@ bool all_fit(const Bound& b) {
 }
 
 PyObject* run(const Entry& e, Bound& b, PyObject* self) {
-  if (has_bound_override(b)) [[unlikely]] return override_bound(b, self != nullptr);
+  if (has_bound_override(b)) [[unlikely]]
+    return override_bound(b, self != nullptr);
   return e.call(b);
 }
 
-PyObject* dispatch_overloads(const Entry* entries, int count, PyObject* self,
-                             PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+PyObject* dispatch_overloads(const Entry* entries, int count, PyObject* self, PyObject* const* args,
+                             Py_ssize_t nargs, PyObject* kwnames) {
   for (int i = 0; i < count; ++i) {
     Bound b;
     if (!bind(b, *entries[i].signature, self, args, nargs, kwnames, false)) continue;

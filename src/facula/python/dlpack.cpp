@@ -17,8 +17,14 @@ struct DlType {
   uint8_t bits;
   uint16_t lanes;
 };
-enum DlCode : uint8_t { kDlInt = 0, kDlUInt = 1, kDlFloat = 2, kDlBFloat = 4, kDlComplex = 5,
-                        kDlBool = 6 };
+enum DlCode : uint8_t {
+  kDlInt = 0,
+  kDlUInt = 1,
+  kDlFloat = 2,
+  kDlBFloat = 4,
+  kDlComplex = 5,
+  kDlBool = 6
+};
 struct DlTensor {
   void* data;
   DlDevice device;
@@ -74,7 +80,7 @@ void fill(DlTensor& out, Export& e) {
   for (int64_t d = 0; d < t.dim(); ++d) {
     if (t.size(d) <= 1) e.strides[static_cast<size_t>(d)] = 1;
   }
-  out = {t.data(), {1, 0}, static_cast<int32_t>(t.dim()), dl_type(t.dtype()), t->sizes,
+  out = {t.data(),         {1, 0}, static_cast<int32_t>(t.dim()), dl_type(t.dtype()), t->sizes,
          e.strides.data(), 0};
 }
 

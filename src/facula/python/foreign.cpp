@@ -1,5 +1,5 @@
-// NumPy and buffers, without NumPy's headers or library: arrays come in through the buffer protocol,
-// and go out through two functions of the table that NumPy publishes in a capsule.
+// NumPy and buffers, without NumPy's headers or library: arrays come in through the buffer
+// protocol, and go out through two functions of the table that NumPy publishes in a capsule.
 #include "facula/python/foreign.h"
 
 #include "facula/autograd/meta.h"
@@ -164,8 +164,10 @@ Tensor tensor_from_array(PyObject* array, bool warn) {
                   "byte size. Copy the numpy array to reallocate the memory.");
     }
     strides.push_back(v.strides[d] / v.itemsize);
-    if (v.shape[d] > 0) bytes += (v.shape[d] - 1) * v.strides[d];
-    else bytes = 0;
+    if (v.shape[d] > 0)
+      bytes += (v.shape[d] - 1) * v.strides[d];
+    else
+      bytes = 0;
   }
   for (int64_t s : sizes) {
     if (s == 0) bytes = 0;
@@ -173,8 +175,8 @@ Tensor tensor_from_array(PyObject* array, bool warn) {
   if (bytes == 0) strides = contiguous_strides(sizes);
   bool read_only = v.readonly;
   if (read_only && warn) warn_read_only();
-  Storage* storage = Storage::external(v.buf, static_cast<size_t>(bytes), release_buffer,
-                                       held.get(), read_only);
+  Storage* storage =
+      Storage::external(v.buf, static_cast<size_t>(bytes), release_buffer, held.get(), read_only);
   guard.held = nullptr;
   held.release();
   struct Drop {
@@ -225,8 +227,8 @@ Tensor tensor_from_buffer(PyObject* object, DType dtype, int64_t count, int64_t 
     }
   } guard{held.get()};
   int64_t length = held->view.len, item = item_size(dtype);
-  FACULA_CHECK(length > 0 && count != 0, kValue, "both buffer length (", length,
-               ") and count (", count, ") must not be 0");
+  FACULA_CHECK(length > 0 && count != 0, kValue, "both buffer length (", length, ") and count (",
+               count, ") must not be 0");
   FACULA_CHECK(offset >= 0 && offset < length, kValue, "offset (", offset,
                " bytes) must be non-negative and no greater than buffer length (", length,
                " bytes) minus 1");
@@ -265,15 +267,16 @@ PyObject* py_from_numpy(PyObject*, PyObject* array) {
 PyObject* py_frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     static const char* names[] = {"buffer", "dtype", "count", "offset", "requires_grad", nullptr};
-    PyObject *buffer, *dtype;
+    PyObject *buffer, *dtype = nullptr;
     long long count = -1, offset = 0;
     int grad = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O$OLLp:frombuffer", const_cast<char**>(names),
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OLLp:frombuffer", const_cast<char**>(names),
                                      &buffer, &dtype, &count, &offset, &grad)) {
       return nullptr;
     }
-    FACULA_CHECK(is_dtype(dtype), kType, "frombuffer(): argument 'dtype' must be facula.dtype, not ",
-                 type_name(dtype));
+    FACULA_CHECK(dtype, kType, "frombuffer() missing 1 required keyword argument: 'dtype'");
+    FACULA_CHECK(is_dtype(dtype), kType,
+                 "frombuffer(): argument 'dtype' must be facula.dtype, not ", type_name(dtype));
     Tensor t = tensor_from_buffer(buffer, unwrap_dtype(dtype, "frombuffer"), count, offset);
     if (grad) set_requires_grad(t, true);
     return wrap(std::move(t));

@@ -91,8 +91,8 @@ void store_results(FunctionNode& node, PyObject* result, Gradients& grads_in) {
     }
     size_t at = edge++;
     if (g == Py_None || !node.needs(at)) continue;
-    FACULA_CHECK(is_tensor(g), kType, "function ", node.title,
-                 ": expected Variable or None (got ", type_name(g), ")");
+    FACULA_CHECK(is_tensor(g), kType, "function ", node.title, ": expected Variable or None (got ",
+                 type_name(g), ")");
     grads_in[at] = unwrap(g);
   }
 }
@@ -135,7 +135,6 @@ int context_clear(PyObject* self) {
 
 int context_traverse(PyObject* self, visitproc visit, void* arg) {
   PyFunctionContext* c = as_context(self);
-  if (Py_TYPE(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_VISIT(Py_TYPE(self));
   Py_VISIT(c->dict);
   Py_VISIT(c->to_save);
   Py_VISIT(c->dirty);
@@ -151,9 +150,7 @@ void context_dealloc(PyObject* self) {
   if (c->weak) PyObject_ClearWeakRefs(self);
   context_clear(self);
   delete std::exchange(c->saved, nullptr);
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_DECREF(type);
+  Py_TYPE(self)->tp_free(self);
 }
 
 PyObject* save_for_backward(PyObject* self, PyObject* args) {
@@ -306,8 +303,10 @@ void save_tensors(FunctionNode& node) {
     PyObject* o = PyTuple_GET_ITEM(c->to_save, static_cast<Py_ssize_t>(i));
     if (o == Py_None) continue;
     const Tensor& t = unwrap(o);
-    if (t->grad_fn == static_cast<Node*>(&node)) (*saved)[i].save_output(t);
-    else (*saved)[i].save_input(t);
+    if (t->grad_fn == static_cast<Node*>(&node))
+      (*saved)[i].save_output(t);
+    else
+      (*saved)[i].save_input(t);
   }
   c->saved = saved.release();
   Py_CLEAR(c->to_save);
@@ -349,10 +348,14 @@ Ref<FunctionNode> make_node(PyObject* cls, PyObject* ctx, PyObject* args) {
   return node;
 }
 
-// apply(cls, *args, **kwargs): runs forward and records the call.
-PyObject* function_apply(PyObject* cls, PyObject* args, PyObject* kwargs) {
+// _function_apply(cls, *args, **kwargs): runs forward and records the call.
+PyObject* function_apply(PyObject*, PyObject* all, PyObject* kwargs) {
   static PyObject* context_class = intern("_backward_cls");
   return guarded([&]() -> PyObject* {
+    FACULA_CHECK(PyTuple_GET_SIZE(all) > 0, kType, "apply() needs a Function");
+    PyObject* cls = PyTuple_GET_ITEM(all, 0);
+    Owned rest = own(PyTuple_GetSlice(all, 1, PyTuple_GET_SIZE(all)));
+    PyObject* args = rest.get();
     Owned type = own(PyObject_GetAttr(cls, context_class));
     Owned ctx = own(PyObject_CallNoArgs(type.get()));
     Py_ssize_t n = PyTuple_GET_SIZE(args);

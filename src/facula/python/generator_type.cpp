@@ -35,9 +35,7 @@ PyObject* generator_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 void generator_dealloc(PyObject* self) {
   auto* o = reinterpret_cast<PyGenerator*>(self);
   if (o->owned && o->generator) o->generator->release();
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_DECREF(type);
+  Py_TYPE(self)->tp_free(self);
 }
 
 // seed_number accepts what PyTorch does: negative seeds count from 2**64.
@@ -117,8 +115,8 @@ PyObject* get_device_of(PyObject*, void*) {
 PyObject* generator_reduce(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     Owned state = own(get_state(self, nullptr));
-    Owned make = own(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&generator_type),
-                                            "_from_state"));
+    Owned make =
+        own(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&generator_type), "_from_state"));
     return Py_BuildValue("O(O)", make.get(), state.get());
   });
 }

@@ -1,16 +1,30 @@
-// tensor[...] and tensor[...] = value. Ints, slices, None and Ellipsis become one view; masks, lists
-// and index tensors go to the rows index and index_put_. While history is recorded the view is built
-// by the rows select, slice and unsqueeze, so that each step has its node.
+// tensor[...] and tensor[...] = value. Ints, slices, None and Ellipsis become one view; masks,
+// lists and index tensors go to the rows index and index_put_. While history is recorded the view
+// is built by the rows select, slice and unsqueeze, so that each step has its node.
 #include "facula/autograd/meta.h"
 #include "facula/ops/functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/construct.h"
 #include "facula/python/foreign.h"
-#include "facula/python/torch_function.h"
+#include "facula/python/overrides.h"
 
 namespace facula::python {
 
 namespace {
+
+#if __has_include("facula/ops/index_functions.h")
+Tensor gather_index(const Tensor& t, TensorList indices) { return facula::index(t, indices); }
+void scatter_index(const Tensor& t, TensorList indices, const Tensor& value) {
+  facula::index_put_(t, indices, value, false);
+}
+#else
+Tensor gather_index(const Tensor&, TensorList) {
+  raise_error(ErrorKind::kNotImplemented, "index: indexing with tensors is not built");
+}
+void scatter_index(const Tensor&, TensorList, const Tensor&) {
+  raise_error(ErrorKind::kNotImplemented, "index_put_: indexing with tensors is not built");
+}
+#endif
 
 [[noreturn, gnu::cold]] void out_of_bounds(int64_t index, int64_t dim, int64_t size) {
   raise_error(ErrorKind::kIndex, "index ", index, " is out of bounds for dimension ", dim,
@@ -257,7 +271,7 @@ Tensor get(const Tensor& self, PyObject* index) {
   Index parsed(self);
   parse(parsed, self, index);
   if (parsed.tensors.empty()) return parsed.view.result();
-  return facula::index(parsed.view.inner(), parsed.tensors);
+  return gather_index(parsed.view.inner(), parsed.tensors);
 }
 
 PyObject* subscript(PyObject* self, PyObject* index) {
@@ -279,11 +293,6 @@ Tensor strip_ones(const Tensor& value, int64_t dims) {
   return facula::reshape(value, rest);
 }
 
-void assign_elements(const Tensor& target, const std::vector<Tensor>& indices,
-                     const Tensor& value) {
-  facula::index_put_(target, indices, value, false);
-}
-
 void set(const Tensor& self, PyObject* index, PyObject* value) {
   Scalar number;
   bool plain = !is_tensor(value) && try_scalar(value, number);
@@ -292,15 +301,17 @@ void set(const Tensor& self, PyObject* index, PyObject* value) {
                 dtype_title(self.dtype()), "Tensor");
   }
   if (plain && number.is_complex() && !self.is_complex()) {
-    raise_error(ErrorKind::kRuntime, "value cannot be converted to type ",
-                dtype_name(self.dtype()), " without overflow");
+    raise_error(ErrorKind::kRuntime, "value cannot be converted to type ", dtype_name(self.dtype()),
+                " without overflow");
   }
   Index parsed(self);
   parse(parsed, self, index);
   Tensor target = parsed.view.inner();
   if (parsed.tensors.empty()) {
-    if (plain) facula::fill_(target, number);
-    else facula::copy_(target, strip_ones(unwrap(value), target.dim()), false);
+    if (plain)
+      facula::fill_(target, number);
+    else
+      facula::copy_(target, strip_ones(unwrap(value), target.dim()), false);
     return;
   }
   Tensor source;
@@ -311,7 +322,7 @@ void set(const Tensor& self, PyObject* index, PyObject* value) {
   } else {
     source = unwrap(value);
   }
-  assign_elements(target, parsed.tensors, source);
+  scatter_index(target, parsed.tensors, source);
 }
 
 int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {

@@ -4,9 +4,9 @@
 #include "facula/python/construct.h"
 #include "facula/python/foreign.h"
 #include "facula/python/node_type.h"
+#include "facula/python/overrides.h"
 #include "facula/python/storage_type.h"
 #include "facula/python/tensor_type.h"
-#include "facula/python/torch_function.h"
 #include "facula/python/types.h"
 
 namespace {
@@ -20,7 +20,7 @@ void build(PyObject* module) {
   init_generator_type(module);
   init_storage_type(module);
   init_tensor_type(module);
-  init_torch_function(module);
+  init_overrides(module);
   init_node_types(module);
   init_function_type(module);
   init_autograd(module);
@@ -29,6 +29,7 @@ void build(PyObject* module) {
   init_optim(module);
   add_functions(module, construct_functions);
   add_functions(module, foreign_functions);
+  init_queries(module);
   register_operators(module);
 }
 

@@ -9,6 +9,7 @@ void init_autograd(PyObject* module);
 void init_settings(PyObject* module);
 void init_module_base(PyObject* module);
 void init_optim(PyObject* module);
+void init_queries(PyObject* module);
 
 // register_operators is generated: it registers the rows of every family.
 void register_operators(PyObject* module);

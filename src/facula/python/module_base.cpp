@@ -12,8 +12,7 @@ namespace facula::python {
 namespace {
 
 struct PyModule {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* dict;
   PyObject* weak;
 };
@@ -177,7 +176,8 @@ PyObject* module_vectorcall(PyObject* self, PyObject* const* args, size_t flags,
   if (Py_EnterRecursiveCall(" while calling a module")) return nullptr;
   ++trail.depth;
   PyObject* result = run_forward(self, args, flags, kwnames);
-  if (!result) [[unlikely]] note_error(self);
+  if (!result) [[unlikely]]
+    note_error(self);
   --trail.depth;
   Py_LeaveRecursiveCall();
   return result;
@@ -319,13 +319,20 @@ PyMethodDef module_functions[] = {
 };
 
 void fill_names() {
-  names = {intern("forward"),           intern("training"),
-           intern("_parameters"),       intern("_buffers"),
-           intern("_modules"),          intern("_forward_hooks"),
-           intern("_forward_pre_hooks"), intern("_backward_hooks"),
-           intern("_backward_pre_hooks"), intern("_call_with_hooks"),
-           intern("_set_registered"),   intern("_delete_registered"),
-           intern("__getattr__"),       intern("__getattribute__")};
+  names = {intern("forward"),
+           intern("training"),
+           intern("_parameters"),
+           intern("_buffers"),
+           intern("_modules"),
+           intern("_forward_hooks"),
+           intern("_forward_pre_hooks"),
+           intern("_backward_hooks"),
+           intern("_backward_pre_hooks"),
+           intern("_call_with_hooks"),
+           intern("_set_registered"),
+           intern("_delete_registered"),
+           intern("__getattr__"),
+           intern("__getattribute__")};
 }
 
 }  // namespace
@@ -335,8 +342,8 @@ void init_module_base(PyObject* module) {
   PyTypeObject& type = module_type;
   type.tp_name = "facula._C.ModuleBase";
   type.tp_basicsize = sizeof(PyModule);
-  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-                  Py_TPFLAGS_HAVE_VECTORCALL;
+  type.tp_flags =
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
   type.tp_doc = "The fast part of nn.Module.";
   type.tp_vectorcall_offset = offsetof(PyModule, vectorcall);
   type.tp_call = PyVectorcall_Call;

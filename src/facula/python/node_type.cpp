@@ -78,8 +78,10 @@ void take_all(Gradients& grads, PyObject* result) {
                grads.size(), ")");
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* value = PySequence_Fast_GET_ITEM(items.get(), i);
-    if (value == Py_None) grads[static_cast<size_t>(i)] = Tensor();
-    else take_one(grads, static_cast<size_t>(i), value);
+    if (value == Py_None)
+      grads[static_cast<size_t>(i)] = Tensor();
+    else
+      take_one(grads, static_cast<size_t>(i), value);
   }
 }
 
@@ -136,14 +138,11 @@ void node_dealloc(PyObject* self) {
     n->python = nullptr;
     n->release();
   }
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_DECREF(type);
+  Py_TYPE(self)->tp_free(self);
 }
 
 int node_traverse(PyObject* self, visitproc visit, void* arg) {
   PyNode* o = as_node(self);
-  if (Py_TYPE(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_VISIT(Py_TYPE(self));
   Py_VISIT(o->dict);
   Py_VISIT(o->metadata);
   return o->node ? visit_graph(o->node, visit, arg) : 0;
@@ -157,9 +156,8 @@ int node_clear(PyObject* self) {
 }
 
 PyObject* node_repr(PyObject* self) {
-  return guarded([&] {
-    return PyUnicode_FromFormat("<%s object at %p>", unwrap_node(self)->name(), self);
-  });
+  return guarded(
+      [&] { return PyUnicode_FromFormat("<%s object at %p>", unwrap_node(self)->name(), self); });
 }
 
 PyObject* node_name(PyObject* self, PyObject*) {

@@ -8,8 +8,7 @@ namespace facula::python {
 
 // PyNode is the Python object of a node made in C++. It keeps the node alive.
 struct PyNode {
-  PyObject_HEAD
-  Node* node;  // counted
+  PyObject_HEAD Node* node;  // counted
   PyObject* dict;
   PyObject* weak;
   PyObject* metadata;
@@ -26,8 +25,7 @@ Node* unwrap_node(PyObject* o);
 // PyFunctionContext is `ctx`, and the grad_fn, of a custom Function.
 struct FunctionNode;
 struct PyFunctionContext {
-  PyObject_HEAD
-  PyObject* dict;
+  PyObject_HEAD PyObject* dict;
   PyObject* weak;
   FunctionNode* node;  // not counted: the node owns the context
   PyObject* to_save;   // a tuple, until forward has ended

@@ -41,11 +41,13 @@ class Owned {
 
 // check throws PythonError when a C API call returned null, else passes the object on.
 inline PyObject* check(PyObject* p) {
-  if (!p) [[unlikely]] throw PythonError();
+  if (!p) [[unlikely]]
+    throw PythonError();
   return p;
 }
 inline void check(int status) {
-  if (status < 0) [[unlikely]] throw PythonError();
+  if (status < 0) [[unlikely]]
+    throw PythonError();
 }
 inline Owned own(PyObject* p) { return Owned(check(p)); }
 

@@ -35,8 +35,7 @@ PyObject* named_tuple_repr(PyObject* self) {
     Owned names = own(PyObject_GetAttrString(self, "__match_args__"));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i) {
       Owned item = own(PyObject_Repr(PyTuple_GET_ITEM(self, i)));
-      text += cat(i ? ",\n" : "\n", utf8(PyTuple_GET_ITEM(names.get(), i)), "=",
-                  utf8(item.get()));
+      text += cat(i ? ",\n" : "\n", utf8(PyTuple_GET_ITEM(names.get(), i)), "=", utf8(item.get()));
     }
     text += ")";
     return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
@@ -88,8 +87,7 @@ void resize_out(const Tensor& out, const Tensor& result) {
     check(PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1));
   }
   Sizes strides = contiguous_strides(result.sizes());
-  size_t bytes =
-      static_cast<size_t>((out->offset + result.numel()) * item_size(out.dtype()));
+  size_t bytes = static_cast<size_t>((out->offset + result.numel()) * item_size(out.dtype()));
   if (!out.is_meta() && bytes > out->storage->bytes()) out->storage->resize(bytes);
   set_geometry(out.impl(), result.sizes(), strides, out->offset);
 }
@@ -164,13 +162,14 @@ void register_bindings(PyObject* module, BindingRow* rows) {
     size_t dot = path.rfind('.');
     std::string_view folder = dot == path.npos ? std::string_view() : path.substr(0, dot);
     const char* name = row->path + (dot == path.npos ? 0 : dot + 1);
+    auto entry = reinterpret_cast<FastMethod>(reinterpret_cast<void (*)()>(row->def.ml_meth));
     if (folder == "Tensor") {
       Owned method = own(PyDescr_NewMethod(&tensor_type, &row->def));
       check(PyDict_SetItemString(tensor_type.tp_dict, name, method.get()));
-      note_slot(name, reinterpret_cast<FastMethod>(
-                          reinterpret_cast<void (*)()>(row->def.ml_meth)));
+      note_slot(slot_entries, name, entry);
       continue;
     }
+    if (folder.empty()) note_slot(function_entries, name, entry);
     std::string public_module;
     PyObject* where = place(module, folder, public_module);
     Owned owner = own(PyUnicode_InternFromString(public_module.c_str()));

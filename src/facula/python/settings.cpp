@@ -22,7 +22,9 @@ PyObject* py_set_num_threads(PyObject*, PyObject* n) {
   });
 }
 
-PyObject* get_default_dtype(PyObject*, PyObject*) { return Py_NewRef(dtype_object(default_dtype())); }
+PyObject* get_default_dtype(PyObject*, PyObject*) {
+  return Py_NewRef(dtype_object(default_dtype()));
+}
 PyObject* py_set_default_dtype(PyObject*, PyObject* d) {
   return guarded([&]() -> PyObject* {
     FACULA_CHECK(is_dtype(d), kType, "invalid dtype object: only floating-point types are ",
@@ -78,7 +80,8 @@ PyObject* memory_stats(PyObject*, PyObject*) {
     MemoryStats s = cpu_allocator().stats();
     Owned d = own(PyDict_New());
     const std::pair<const char*, const MemoryCounter*> counters[] = {
-        {"allocated_bytes", &s.allocated}, {"reserved_bytes", &s.reserved},
+        {"allocated_bytes", &s.allocated},
+        {"reserved_bytes", &s.reserved},
         {"cached_bytes", &s.cached}};
     for (auto& [name, c] : counters) {
       put_number(d.get(), cat(name, ".current").c_str(), c->current);

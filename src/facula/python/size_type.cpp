@@ -104,8 +104,8 @@ void init_size_type(PyObject* module) {
   PyTypeObject& type = size_type;
   type.tp_name = "facula.Size";
   type.tp_base = &PyTuple_Type;
-  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_TUPLE_SUBCLASS |
-                  Py_TPFLAGS_BASETYPE;
+  type.tp_flags =
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_TUPLE_SUBCLASS | Py_TPFLAGS_BASETYPE;
   type.tp_doc = "The sizes of a tensor, a tuple of ints.";
   type.tp_traverse = PyTuple_Type.tp_traverse;
   type.tp_new = size_new;

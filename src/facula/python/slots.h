@@ -14,9 +14,10 @@ struct SlotEntries {
   FastMethod neg, abs, bitwise_not, logical_not;
   FastMethod eq, ne, lt, le, gt, ge;
 };
-extern SlotEntries slot_entries;
+extern SlotEntries slot_entries;      // of methods: the left operand is a tensor
+extern SlotEntries function_entries;  // of functions: the left operand may be a number
 
 // note_slot remembers the entry of a row if an operator stands for it.
-void note_slot(const char* name, FastMethod entry);
+void note_slot(SlotEntries& entries, const char* name, FastMethod entry);
 
 }  // namespace facula::python

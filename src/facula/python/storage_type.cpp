@@ -53,9 +53,7 @@ void storage_dealloc(PyObject* self) {
   if (o->weak) PyObject_ClearWeakRefs(self);
   Py_CLEAR(o->dict);
   if (o->storage) o->storage->release();
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_DECREF(type);
+  Py_TYPE(self)->tp_free(self);
 }
 
 PyObject* storage_nbytes(PyObject* self, PyObject*) {

@@ -6,8 +6,7 @@
 namespace facula::python {
 
 struct PyStorage {
-  PyObject_HEAD
-  Storage* storage;  // counted
+  PyObject_HEAD Storage* storage;  // counted
   PyObject* dict;
   PyObject* weak;
 };

@@ -3,8 +3,8 @@
 #include "facula/ops/functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/node_type.h"
+#include "facula/python/overrides.h"
 #include "facula/python/storage_type.h"
-#include "facula/python/torch_function.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -21,7 +21,8 @@ struct Attribute {
 PyObject* get_attribute(PyObject* self, void* closure) {
   auto* a = static_cast<const Attribute*>(closure);
   return guarded([&]() -> PyObject* {
-    if (intercepted(self)) [[unlikely]] return override_getter(self, a->name);
+    if (intercepted(self)) [[unlikely]]
+      return override_getter(self, a->name);
     return a->get(unwrap(self));
   });
 }
@@ -29,7 +30,8 @@ PyObject* get_attribute(PyObject* self, void* closure) {
 int set_attribute(PyObject* self, PyObject* value, void* closure) {
   auto* a = static_cast<const Attribute*>(closure);
   return guarded_status([&] {
-    if (intercepted(self)) [[unlikely]] return override_setter(self, a->name, value);
+    if (intercepted(self)) [[unlikely]]
+      return override_setter(self, a->name, value);
     if (!a->set) {
       raise_error(ErrorKind::kAttribute, "attribute '", a->name,
                   "' of 'facula.Tensor' objects is not writable");
@@ -57,12 +59,14 @@ void assign_grad(const Tensor& t, PyObject* value) {
   }
   const Tensor& g = unwrap(value);
   FACULA_CHECK(!g.is_same(t), kRuntime, "can't assign Variable as its own grad");
-  FACULA_CHECK(g.dtype() == t.dtype(), kRuntime, "assigned grad has data of a different type: ",
-               "expected ", dtype_name(t.dtype()), ", got ", dtype_name(g.dtype()));
+  FACULA_CHECK(g.dtype() == t.dtype(), kRuntime,
+               "assigned grad has data of a different type: ", "expected ", dtype_name(t.dtype()),
+               ", got ", dtype_name(g.dtype()));
   FACULA_CHECK(g.device() == t.device(), kRuntime,
                "assigned grad has data located on a different device");
-  FACULA_CHECK(g.sizes() == t.sizes(), kRuntime, "assigned grad has data of a different size: ",
-               "expected ", list_text(t.sizes()), ", got ", list_text(g.sizes()));
+  FACULA_CHECK(g.sizes() == t.sizes(), kRuntime,
+               "assigned grad has data of a different size: ", "expected ", list_text(t.sizes()),
+               ", got ", list_text(g.sizes()));
   set_grad(t, g);
 }
 

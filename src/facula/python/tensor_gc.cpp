@@ -1,7 +1,7 @@
 // Garbage collection through the graph. A cycle can run from a tensor over the nodes and saved
-// tensors that C++ holds back to a Python object that C++ keeps alive (a flipped tensor, a hook, the
-// context of a custom Function). The walk starts at a tensor with one owner; what it meets is ours
-// when every reference to it came from the walk, and only then are its Python objects visited.
+// tensors that C++ holds back to a Python object that C++ keeps alive (a flipped tensor, a hook,
+// the context of a custom Function). The walk starts at a tensor with one owner; what it meets is
+// ours when every reference to it came from the walk, and only then are its Python objects visited.
 #include <Python.h>
 #include <structmember.h>
 

@@ -6,8 +6,8 @@
 #include "facula/python/construct.h"
 #include "facula/python/foreign.h"
 #include "facula/python/node_type.h"
+#include "facula/python/overrides.h"
 #include "facula/python/storage_type.h"
-#include "facula/python/torch_function.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -19,7 +19,8 @@ template <class F>
 PyObject* method(PyObject* self, const char* name, PyObject* const* args, Py_ssize_t n,
                  PyObject* kwnames, F&& body) {
   return guarded([&]() -> PyObject* {
-    if (intercepted(self)) [[unlikely]] return override_method(self, name, args, n, kwnames);
+    if (intercepted(self)) [[unlikely]]
+      return override_method(self, name, args, n, kwnames);
     return body(unwrap(self));
   });
 }
@@ -41,8 +42,7 @@ PyObject* argument(const char* op, const char* name, Py_ssize_t at, PyObject* co
 }
 
 PyObject* element(const Tensor& t, int64_t offset) {
-  return scalar_object(
-      scalar_at(t->storage->data() + offset * item_size(t.dtype()), t.dtype()));
+  return scalar_object(scalar_at(t->storage->data() + offset * item_size(t.dtype()), t.dtype()));
 }
 
 PyObject* item(PyObject* self, PyObject*) {
@@ -143,9 +143,6 @@ PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* 
 PyObject* dim(PyObject* self, PyObject*) {
   return method(self, "dim", [](const Tensor& t) { return PyLong_FromLongLong(t.dim()); });
 }
-PyObject* numel(PyObject* self, PyObject*) {
-  return method(self, "numel", [](const Tensor& t) { return PyLong_FromLongLong(t.numel()); });
-}
 PyObject* storage_offset(PyObject* self, PyObject*) {
   return method(self, "storage_offset",
                 [](const Tensor& t) { return PyLong_FromLongLong(t.storage_offset()); });
@@ -172,16 +169,17 @@ PyObject* is_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
   });
 }
 PyObject* untyped_storage(PyObject* self, PyObject*) {
-  return method(self, "untyped_storage",
-                [](const Tensor& t) { return wrap_storage(t->storage); });
+  return method(self, "untyped_storage", [](const Tensor& t) { return wrap_storage(t->storage); });
 }
 
 Py_ssize_t length(PyObject* self) {
   return guarded_status([&] {
-    const Tensor& t = unwrap(self);
-    FACULA_CHECK(t.dim() > 0, kType, "len() of a 0-d tensor");
-    return 0;
-  }) < 0 ? -1 : static_cast<Py_ssize_t>(impl(self)->sizes[0]);
+           const Tensor& t = unwrap(self);
+           FACULA_CHECK(t.dim() > 0, kType, "len() of a 0-d tensor");
+           return 0;
+         }) < 0
+             ? -1
+             : static_cast<Py_ssize_t>(impl(self)->sizes[0]);
 }
 
 // ---- autograd
@@ -274,8 +272,7 @@ PyObject* register_post_hook(PyObject* self, PyObject* f) {
                  "cannot register a hook on a tensor that doesn't require gradient");
     FACULA_CHECK(is_leaf(t), kRuntime,
                  "post accumulate grad hooks cannot be registered on non-leaf tensors");
-    uint64_t id = add_accumulated_hook(
-        t, std::make_shared<PyHook>(f, PyHook::Kind::kAccumulated));
+    uint64_t id = add_accumulated_hook(t, std::make_shared<PyHook>(f, PyHook::Kind::kAccumulated));
     return PyLong_FromUnsignedLongLong(id);
   });
 }
@@ -320,11 +317,9 @@ PyObject* is_set_to(PyObject* self, PyObject* other) {
 PyObject* is_view(PyObject* self, PyObject*) {
   return guarded([&] { return wrap(unwrap(self)->base != nullptr); });
 }
-PyObject* is_inference(PyObject* self, PyObject*) {
-  return guarded([&] { return wrap(unwrap(self)->has(kInference)); });
-}
 
-// set_(source=None, storage_offset=0, size=None, stride=None): another storage, or another tensor's.
+// set_(source=None, storage_offset=0, size=None, stride=None): another storage, or another
+// tensor's.
 PyObject* set_(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return method(self, "set_", args, n, kwnames, [&](const Tensor& t) -> PyObject* {
     PyObject* source = argument("set_", "source", 0, args, n, kwnames);
@@ -347,12 +342,13 @@ PyObject* set_(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kw
       set_geometry(t.impl(), s.sizes(), s.strides(), s.storage_offset());
       return Py_NewRef(self);
     }
-    Storage* storage =
-        is_tensor(source) ? unwrap(source)->storage : expect_storage(source, "set_");
+    Storage* storage = is_tensor(source) ? unwrap(source)->storage : expect_storage(source, "set_");
     Sizes sizes;
     int64_t at = offset ? to_int64(offset, "set_") : 0;
-    if (size) sizes = to_sizes(size, "set_");
-    else sizes.push_back(static_cast<int64_t>(storage->bytes()) / item_size(t.dtype()) - at);
+    if (size)
+      sizes = to_sizes(size, "set_");
+    else
+      sizes.push_back(static_cast<int64_t>(storage->bytes()) / item_size(t.dtype()) - at);
     Sizes strides = stride ? to_sizes(stride, "set_") : contiguous_strides(sizes);
     // Bounds are checked by making a tensor of this geometry first.
     Tensor checked = tensor_over(storage, sizes, strides, at, t.dtype());
@@ -385,8 +381,6 @@ PyMethodDef tensor_methods[] = {
     {"stride", fast(stride), kFast, "stride($self, /, dim=None)\n--\n\nThe strides, or one."},
     {"dim", dim, METH_NOARGS, "dim($self, /)\n--\n\nThe number of dimensions."},
     {"ndimension", dim, METH_NOARGS, "ndimension($self, /)\n--\n\nThe number of dimensions."},
-    {"numel", numel, METH_NOARGS, "numel($self, /)\n--\n\nThe number of elements."},
-    {"nelement", numel, METH_NOARGS, "nelement($self, /)\n--\n\nThe number of elements."},
     {"storage_offset", storage_offset, METH_NOARGS,
      "storage_offset($self, /)\n--\n\nThe place of the first element in the storage."},
     {"element_size", element_size, METH_NOARGS,
@@ -418,8 +412,6 @@ PyMethodDef tensor_methods[] = {
     {"is_set_to", is_set_to, METH_O,
      "is_set_to($self, tensor, /)\n--\n\nWhether both are the same view of one storage."},
     {"_is_view", is_view, METH_NOARGS, nullptr},
-    {"is_inference", is_inference, METH_NOARGS,
-     "is_inference($self, /)\n--\n\nWhether it was made in inference mode."},
     {"set_", fast(set_), kFast,
      "set_($self, /, source=None, storage_offset=0, size=None, stride=None)\n--\n\n"
      "Points the tensor at another storage."},

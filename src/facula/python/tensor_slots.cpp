@@ -1,12 +1,13 @@
 // The number protocol of Tensor: operators call the generated entries; foreign operands get
 // NotImplemented so that their own reflected methods have a say.
 #include "facula/python/arguments.h"
+#include "facula/python/overrides.h"
 #include "facula/python/slots.h"
-#include "facula/python/torch_function.h"
 
 namespace facula::python {
 
 SlotEntries slot_entries;
+SlotEntries function_entries;
 
 namespace {
 
@@ -56,7 +57,8 @@ constexpr NamedSlot kSlots[] = {
 // that overrides functions.
 inline bool is_operand(PyObject* o) {
   PyTypeObject* t = Py_TYPE(o);
-  if (t == &tensor_type || t == &PyFloat_Type || t == &PyLong_Type || t == &PyBool_Type) return true;
+  if (t == &tensor_type || t == &PyFloat_Type || t == &PyLong_Type || t == &PyBool_Type)
+    return true;
   return is_tensor(o) || is_number(o) || (!overrides_disabled && has_override(o));
 }
 
@@ -75,8 +77,9 @@ PyObject* binary(PyObject* a, PyObject* b) {
   if (!f) return missing("this operator");
   // A number on the left is a plain first argument; a tensor there makes the call a method's.
   if (is_tensor(a)) return f(a, &b, 1, nullptr);
+  FastMethod g = function_entries.*kEntry;
   PyObject* args[] = {a, b};
-  return f(nullptr, args, 2, nullptr);
+  return (g ? g : f)(nullptr, args, 2, nullptr);
 }
 
 template <FastMethod SlotEntries::* kEntry>
@@ -175,9 +178,9 @@ PyObject* invert(PyObject* a) { return unary<&SlotEntries::bitwise_not>(a); }
 
 }  // namespace
 
-void note_slot(const char* name, FastMethod entry) {
+void note_slot(SlotEntries& entries, const char* name, FastMethod entry) {
   for (const NamedSlot& s : kSlots) {
-    if (strcmp(s.name, name) == 0) slot_entries.*(s.entry) = entry;
+    if (strcmp(s.name, name) == 0) entries.*(s.entry) = entry;
   }
 }
 

@@ -50,8 +50,8 @@ void clear_slots(PyObject* self, PyTypeObject* type) {
   for (PyTypeObject* t = type; t && t != &tensor_type; t = t->tp_base) {
     if (!(t->tp_flags & Py_TPFLAGS_HEAPTYPE)) continue;
     Py_ssize_t n = Py_SIZE(t);
-    auto* member = reinterpret_cast<PyMemberDef*>(reinterpret_cast<char*>(t) +
-                                                  Py_TYPE(t)->tp_basicsize);
+    auto* member =
+        reinterpret_cast<PyMemberDef*>(reinterpret_cast<char*>(t) + Py_TYPE(t)->tp_basicsize);
     for (Py_ssize_t i = 0; i < n; ++i, ++member) {
       if (member->type != T_OBJECT_EX || (member->flags & READONLY)) continue;
       auto** at = reinterpret_cast<PyObject**>(reinterpret_cast<char*>(self) + member->offset);

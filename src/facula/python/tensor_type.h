@@ -9,8 +9,7 @@ namespace facula::python {
 
 // PyTensor holds one count of the C++ tensor, unless kOwnsPython is set in its flags.
 struct PyTensor {
-  PyObject_HEAD
-  TensorImpl* impl;
+  PyObject_HEAD TensorImpl* impl;
   PyObject* dict;
   PyObject* weak;
 };
@@ -30,7 +29,8 @@ inline bool is_exact_tensor(PyObject* o) { return Py_TYPE(o) == &tensor_type; }
 // impl gives the C++ tensor of an object that is_tensor.
 inline TensorImpl* impl(PyObject* o) {
   TensorImpl* p = reinterpret_cast<PyTensor*>(o)->impl;
-  if (!p) [[unlikely]] null_tensor();
+  if (!p) [[unlikely]]
+    null_tensor();
   return p;
 }
 // unwrap borrows the object's tensor as a handle, without counting.

@@ -22,8 +22,8 @@ inline bool has_override(PyObject* o) {
 }
 // intercepted says whether a call with this one tensor argument goes to __torch_function__.
 inline bool intercepted(PyObject* self) {
-  return modes_active || (Py_TYPE(self) != &tensor_type && !overrides_disabled &&
-                          has_override_slow(self));
+  return modes_active ||
+         (Py_TYPE(self) != &tensor_type && !overrides_disabled && has_override_slow(self));
 }
 
 // call_override runs the __torch_function__ of modes and then of the overloaded arguments, in
@@ -34,7 +34,8 @@ PyObject* call_override(PyObject* func, const std::vector<PyObject*>& overloaded
 // collect_override appends an argument to the overloaded ones unless one of its type is there.
 void collect_override(std::vector<PyObject*>& overloaded, PyObject* o);
 
-// override_bound calls the overrides of a bound call; has_bound_override says whether there are any.
+// override_bound calls the overrides of a bound call; has_bound_override says whether there are
+// any.
 bool has_bound_override(const Bound& b);
 PyObject* override_bound(const Bound& b, bool is_method);
 
@@ -45,8 +46,7 @@ int override_setter(PyObject* self, const char* name, PyObject* value);
 PyObject* override_method(PyObject* self, const char* name, PyObject* const* args, Py_ssize_t n,
                           PyObject* kwnames);
 
-// default_torch_function is Tensor.__torch_function__.
-extern PyMethodDef torch_function_methods[];
-void init_torch_function(PyObject* module);
+// init_overrides adds the functions and Tensor.__torch_function__, the default.
+void init_overrides(PyObject* module);
 
 }  // namespace facula::python

@@ -1,5 +1,5 @@
 // The __torch_function__ protocol: overloaded arguments, modes, and the default implementation.
-#include "facula/python/torch_function.h"
+#include "facula/python/overrides.h"
 
 #include <unordered_map>
 
@@ -13,9 +13,9 @@ thread_local bool modes_active = false;
 namespace {
 
 thread_local std::vector<PyObject*>* mode_stack = nullptr;
-PyObject* disabled_impl = nullptr;
-PyObject* default_impl = nullptr;  // the function behind Tensor.__torch_function__
-PyObject* extension = nullptr;     // facula._C
+PyObject* disabled_override = nullptr;
+PyObject* default_override = nullptr;  // the function behind Tensor.__torch_function__
+PyObject* extension = nullptr;         // facula._C
 
 std::vector<PyObject*>& modes() {
   if (!mode_stack) mode_stack = new std::vector<PyObject*>();
@@ -98,7 +98,7 @@ Owned call_mode(PyObject* func, PyObject* types, PyObject* args, PyObject* kwarg
 
 bool has_override_slow(PyObject* o) {
   PyObject* f = type_lookup(Py_TYPE(o), protocol_name());
-  return f && f != disabled_impl && Py_TYPE(o) != &tensor_type;
+  return f && f != disabled_override && Py_TYPE(o) != &tensor_type;
 }
 
 void collect_override(std::vector<PyObject*>& overloaded, PyObject* o) {
@@ -134,7 +134,8 @@ PyObject* call_override(PyObject* func, const std::vector<PyObject*>& overloaded
 }
 
 bool has_bound_override(const Bound& b) {
-  if (modes_active) [[unlikely]] return true;
+  if (modes_active) [[unlikely]]
+    return true;
   const Signature& s = *b.sig;
   for (int i = 0; i < s.count; ++i) {
     PyObject* o = b.v[i];
@@ -267,8 +268,10 @@ Owned convert(Owned result, PyTypeObject* cls) {
     PyObject* item = PySequence_Fast_GET_ITEM(o, i);
     Owned c = convert(Owned::share(item), cls);
     changed |= c.get() != item;
-    if (tuple) PyTuple_SET_ITEM(items.get(), i, c.release());
-    else PyList_SET_ITEM(items.get(), i, c.release());
+    if (tuple)
+      PyTuple_SET_ITEM(items.get(), i, c.release());
+    else
+      PyList_SET_ITEM(items.get(), i, c.release());
   }
   if (!changed) return result;
   if (tuple && Py_TYPE(o) != &PyTuple_Type) {
@@ -311,9 +314,8 @@ PyObject* default_torch_function(PyObject* cls, PyObject* const* args, Py_ssize_
     if (PyObject_HasAttrString(v[0], "__self__")) {
       Owned descriptor(PyObject_GetAttrString(v[0], "__self__"));
       if (descriptor && Py_TYPE(descriptor.get()) == &PyGetSetDescr_Type) {
-        const char* name = PyDescr_NAME(descriptor.get())
-                               ? PyUnicode_AsUTF8(PyDescr_NAME(descriptor.get()))
-                               : "";
+        const char* name =
+            PyDescr_NAME(descriptor.get()) ? PyUnicode_AsUTF8(PyDescr_NAME(descriptor.get())) : "";
         for (const char* plain : {"grad", "_grad", "_base"}) {
           if (name && strcmp(name, plain) == 0) return result.release();
         }
@@ -347,8 +349,8 @@ bool tuple_has_override(PyObject* const* items, Py_ssize_t n) {
 PyObject* py_has(PyObject*, PyObject* arg) {
   Owned list(PySequence_Fast(arg, "expected a sequence"));
   if (!list) return nullptr;
-  return PyBool_FromLong(tuple_has_override(PySequence_Fast_ITEMS(list.get()),
-                                            PySequence_Fast_GET_SIZE(list.get())));
+  return PyBool_FromLong(
+      tuple_has_override(PySequence_Fast_ITEMS(list.get()), PySequence_Fast_GET_SIZE(list.get())));
 }
 PyObject* py_has_unary(PyObject*, PyObject* arg) {
   return PyBool_FromLong(tuple_has_override(&arg, 1));
@@ -385,9 +387,7 @@ PyObject* py_pop_mode(PyObject*, PyObject*) {
   modes_active = !modes().empty();
   return mode;
 }
-PyObject* py_count_modes(PyObject*, PyObject*) {
-  return PyLong_FromSize_t(modes().size());
-}
+PyObject* py_count_modes(PyObject*, PyObject*) { return PyLong_FromSize_t(modes().size()); }
 PyObject* py_set_disabled(PyObject*, PyObject* on) {
   bool before = overrides_disabled;
   overrides_disabled = on == Py_True;
@@ -416,12 +416,13 @@ PyMethodDef default_def = {"__torch_function__", fast(default_torch_function), k
 
 }  // namespace
 
-void init_torch_function(PyObject* module) {
+void init_overrides(PyObject* module) {
   extension = module;
   add_functions(module, protocol_functions, "facula._C");
-  disabled_impl = PyDict_GetItemString(PyModule_GetDict(module), "_disabled_torch_function_impl");
+  disabled_override =
+      PyDict_GetItemString(PyModule_GetDict(module), "_disabled_torch_function_impl");
   Owned f = own(PyDescr_NewClassMethod(&tensor_type, &default_def));
-  default_impl = f.get();
+  default_override = f.get();
   check(PyDict_SetItemString(tensor_type.tp_dict, "__torch_function__", f.get()));
   PyType_Modified(&tensor_type);
 }

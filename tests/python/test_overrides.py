@@ -1,0 +1,119 @@
+"""__torch_function__ of subclasses, of foreign types, and function modes."""
+
+import pytest
+
+import facula
+from facula import overrides
+
+
+class Logging(facula.Tensor):
+    calls = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.calls.append(getattr(func, "__name__", str(func)))
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def logging(*values):
+    t = facula.tensor(list(values)).as_subclass(Logging)
+    Logging.calls.clear()
+    return t
+
+
+def test_functions_methods_operators():
+    t = logging(1.0, 2.0)
+    assert type(facula.add(t, 1)) is Logging
+    assert type(t.mul(2)) is Logging
+    assert type(t + t) is Logging
+    assert (1 - t).tolist() == [0.0, -1.0]
+    assert Logging.calls[:4] == ["add", "mul", "add", "sub"]
+
+
+def test_attributes_and_indexing():
+    t = logging(1.0, 2.0)
+    assert t.shape == (2,)
+    assert type(t[0]) is Logging
+    t[0] = 5.0
+    assert Logging.calls[0] == "__get__" and "__getitem__" in Logging.calls
+    assert "__setitem__" in Logging.calls
+
+
+def test_function_objects_are_public_ones():
+    seen = []
+
+    class Sees(facula.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append((func, types, len(args), kwargs))
+            return super().__torch_function__(func, types, args, kwargs)
+
+    t = facula.ones(1).as_subclass(Sees)
+    facula.add(t, t, alpha=2)
+    t.add(1)
+    assert seen[0][0] is facula.add and seen[0][1] == (Sees,)
+    assert seen[0][2] == 2 and seen[0][3] == {"alpha": 2}
+    assert seen[1][0] is facula.Tensor.add
+
+
+def test_foreign_types():
+    class Foreign:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return "foreign"
+
+    assert facula.add(facula.ones(1), Foreign()) == "foreign"
+    assert facula.ones(1) + Foreign() == "foreign"
+    assert facula.stack([facula.ones(1), Foreign()]) == "foreign"
+
+
+def test_not_implemented():
+    class Refuses:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    with pytest.raises(TypeError, match="no implementation found"):
+        facula.add(facula.ones(1), Refuses())
+
+
+def test_disabled():
+    class Plain(facula.Tensor):
+        __torch_function__ = facula._C._disabled_torch_function_impl
+
+    t = facula.ones(1).as_subclass(Plain)
+    assert type(t + 1) is facula.Tensor
+    assert not overrides.has_torch_function((t,))
+    s = logging(1.0)
+    assert overrides.has_torch_function((s,)) and overrides.has_torch_function_unary(s)
+    with overrides.DisableTorchFunctionSubclass():
+        assert type(s + 1) is facula.Tensor
+
+
+def test_modes():
+    class Count(overrides.TorchFunctionMode):
+        n = 0
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            self.n += 1
+            return func(*args, **(kwargs or {}))
+
+    with Count() as outer, Count() as inner:
+        facula.ones(2) + 1
+    assert inner.n == outer.n == 2
+    facula.ones(2) + 1
+    assert inner.n == 2
+
+
+def test_python_functions_can_be_overridden():
+    def mine(x):
+        if overrides.has_torch_function_unary(x):
+            return overrides.handle_torch_function(mine, (x,), x)
+        return "plain"
+
+    class Takes:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func is mine
+
+    assert mine(Takes()) is True and mine(1) == "plain"
