@@ -227,30 +227,41 @@ PyObject* module_getattr(PyObject* self, PyObject* name) {
   return no_attribute(self, name);
 }
 
-int module_setattro(PyObject* self, PyObject* name, PyObject* value) {
+// __setattr__ and __delattr__ are methods, not slots, so that object.__setattr__(module, ...) stays
+// allowed: programs use it to hide a module from registration.
+bool is_registered(PyObject* self, PyObject* name, PyObject* value) {
   PyObject* dict = dict_of(self);
-  if (value) {
-    bool special = is_tensor(value) || PyObject_TypeCheck(value, &module_type);
-    if (!special && dict && registered(dict, name)) special = true;
-    if (!special && PyErr_Occurred()) return -1;
-    if (!special && value == Py_None && dict) {
-      // A registered None (a parameter that is absent) counts as registered.
-      for (PyObject* where : {names.parameters, names.buffers, names.modules}) {
-        PyObject* d = PyDict_GetItemWithError(dict, where);
-        if (d && PyDict_Check(d) && PyDict_Contains(d, name) == 1) special = true;
-      }
-    }
-    if (special) {
-      Owned r(PyObject_CallMethodObjArgs(self, names.set_registered, name, value, nullptr));
-      return r ? 0 : -1;
-    }
-    return PyObject_GenericSetAttr(self, name, value);
+  if (value && (is_tensor(value) || PyObject_TypeCheck(value, &module_type))) return true;
+  if (!dict) return false;
+  for (PyObject* where : {names.parameters, names.buffers, names.modules}) {
+    PyObject* d = PyDict_GetItemWithError(dict, where);
+    if (d && PyDict_Check(d) && PyDict_Contains(d, name) == 1) return true;
   }
-  if (dict && registered(dict, name)) {
-    Owned r(PyObject_CallMethodObjArgs(self, names.delete_registered, name, nullptr));
-    return r ? 0 : -1;
+  return false;
+}
+
+PyObject* module_setattr(PyObject* self, PyObject* const* args, Py_ssize_t n) {
+  if (n != 2) {
+    PyErr_Format(PyExc_TypeError, "__setattr__: expected 2 arguments, got %zd", n);
+    return nullptr;
   }
-  return PyObject_GenericSetAttr(self, name, nullptr);
+  const bool registered_here = is_registered(self, args[0], args[1]);
+  if (PyErr_Occurred()) return nullptr;
+  if (registered_here) {
+    return PyObject_CallMethodObjArgs(self, names.set_registered, args[0], args[1], nullptr);
+  }
+  if (PyObject_GenericSetAttr(self, args[0], args[1]) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* module_delattr(PyObject* self, PyObject* name) {
+  const bool registered_here = is_registered(self, name, nullptr);
+  if (PyErr_Occurred()) return nullptr;
+  if (registered_here) {
+    return PyObject_CallMethodObjArgs(self, names.delete_registered, name, nullptr);
+  }
+  if (PyObject_GenericSetAttr(self, name, nullptr) < 0) return nullptr;
+  Py_RETURN_NONE;
 }
 
 // ---- the type
@@ -306,6 +317,8 @@ PyMethodDef module_methods[] = {
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(module_init_subclass)),
      METH_CLASS | METH_VARARGS | METH_KEYWORDS, nullptr},
     {"__getattr__", module_getattr, METH_O, nullptr},
+    {"__setattr__", fast(module_setattr), METH_FASTCALL, nullptr},
+    {"__delattr__", module_delattr, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef module_getset[] = {
@@ -354,7 +367,6 @@ void init_module_base(PyObject* module) {
   type.tp_dealloc = module_dealloc;
   type.tp_free = PyObject_GC_Del;
   type.tp_getattro = module_getattro;
-  type.tp_setattro = module_setattro;
   type.tp_methods = module_methods;
   type.tp_getset = module_getset;
   type.tp_dictoffset = offsetof(PyModule, dict);
