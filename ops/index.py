@@ -68,7 +68,7 @@ manual("masked_scatter(Tensor self, Tensor mask, Tensor source)", inplace="direc
        grad={"self": "where(mask, 0, grad)", "source": "masked_scatter_backward(grad, mask, shape(source))"},
        doc="Writes the elements of `source`, in order, where `mask` is true.")
 composite("masked_scatter_backward(Tensor grad, Tensor mask, int[] sizes)", names="")
-manual("nonzero(Tensor self)", nondifferentiable="positions", doc="The positions of non-zero elements, a row each.")
+manual("nonzero(Tensor self)", names="_nonzero", method=False, out=True, nondifferentiable="positions", doc="The positions of non-zero elements, a row each.")
 composite("nonzero_tuple(Tensor self) -> Tensor[]", names="_nonzero_tuple", method=False, doc="The positions of non-zero elements, a tensor for each dimension.")
 composite("argwhere(Tensor self)", "nonzero(self)", out=False, doc="The positions of non-zero elements, a row each.")
 composite("nonzero_static(Tensor self, *, int size, int fill_value=-1)", doc="The first `size` positions of non-zero elements, padded.")

@@ -218,7 +218,7 @@ void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bo
 Tensor index_put(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
   Tensor r = new_empty(self.sizes(), self.dtype(), self.device());
   copy_raw(r, self);
-  index_put_(r, indices, values, accumulate);
+  forward::index_put_(r, indices, values, accumulate);
   return r;
 }
 

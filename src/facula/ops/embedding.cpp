@@ -114,7 +114,7 @@ void put_(const Tensor& self, const Tensor& index, const Tensor& source, bool ac
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
   Tensor r = fresh_copy(self, self.sizes());
-  put_(r, index, source, accumulate);
+  forward::put_(r, index, source, accumulate);
   return r;
 }
 
@@ -144,7 +144,7 @@ void masked_scatter_(const Tensor& self, const Tensor& mask, const Tensor& sourc
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   Sizes shape = broadcast_sizes(self.sizes(), mask.sizes(), "masked_scatter");
   Tensor r = fresh_copy(self, shape);
-  masked_scatter_(r, mask, source);
+  forward::masked_scatter_(r, mask, source);
   return r;
 }
 
@@ -167,7 +167,7 @@ Tensor masked_scatter_backward(const Tensor& grad, const Tensor& mask, IntList s
   int64_t n = 1;
   for (int64_t s : sizes) n *= s;
   Tensor parts[] = {used, zeros({n - used.numel()}, grad.dtype(), grad.device())};
-  return reshape(cat(parts, 0), sizes);
+  return reshape(cat(TensorList(parts), 0), sizes);
 }
 
 }  // namespace facula

@@ -312,7 +312,7 @@ Tensor roll(const Tensor& self, IntList shifts, IntList dims) {
     int64_t start = ((-shifts[i]) % n + n) % n;
     if (start == 0) continue;
     Tensor parts[] = {narrow(r, d, start, n - start), narrow(r, d, 0, start)};
-    r = cat(parts, d);
+    r = cat(TensorList(parts), d);
   }
   return r.is_same(self) ? clone(self) : r;
 }

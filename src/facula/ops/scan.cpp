@@ -149,7 +149,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
     if (prepend.defined()) parts.push_back(prepend);
     parts.push_back(self);
     if (append.defined()) parts.push_back(append);
-    r = cat(parts, dim);
+    r = cat(TensorList(parts), dim);
   }
   for (int64_t i = 0; i < n && r.size(dim) > 0; ++i) {
     int64_t length = r.size(dim);

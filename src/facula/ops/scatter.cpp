@@ -118,7 +118,7 @@ void scatter_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor
 }
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   Tensor r = copy_of(self);
-  scatter_(r, dim, index, src);
+  forward::scatter_(r, dim, index, src);
   return r;
 }
 
@@ -127,7 +127,7 @@ void scatter_value_(const Tensor& self, int64_t dim, const Tensor& index, const 
 }
 Tensor scatter_value(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   Tensor r = copy_of(self);
-  scatter_value_(r, dim, index, value);
+  forward::scatter_value_(r, dim, index, value);
   return r;
 }
 
@@ -138,7 +138,7 @@ void scatter_combined_(const Tensor& self, int64_t dim, const Tensor& index, con
 Tensor scatter_combined(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                         std::string_view reduce) {
   Tensor r = copy_of(self);
-  scatter_combined_(r, dim, index, src, reduce);
+  forward::scatter_combined_(r, dim, index, src, reduce);
   return r;
 }
 
@@ -149,7 +149,7 @@ void scatter_value_combined_(const Tensor& self, int64_t dim, const Tensor& inde
 Tensor scatter_value_combined(const Tensor& self, int64_t dim, const Tensor& index,
                               const Scalar& value, std::string_view reduce) {
   Tensor r = copy_of(self);
-  scatter_value_combined_(r, dim, index, value, reduce);
+  forward::scatter_value_combined_(r, dim, index, value, reduce);
   return r;
 }
 
@@ -158,7 +158,7 @@ void scatter_add_(const Tensor& self, int64_t dim, const Tensor& index, const Te
 }
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   Tensor r = copy_of(self);
-  scatter_add_(r, dim, index, src);
+  forward::scatter_add_(r, dim, index, src);
   return r;
 }
 
@@ -180,7 +180,7 @@ void scatter_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                       std::string_view reduce, bool include_self) {
   Tensor r = copy_of(self);
-  scatter_reduce_(r, dim, index, src, reduce, include_self);
+  forward::scatter_reduce_(r, dim, index, src, reduce, include_self);
   return r;
 }
 
@@ -191,7 +191,7 @@ void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tens
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                  const Scalar& alpha) {
   Tensor r = copy_of(self);
-  index_add_(r, dim, index, source, alpha);
+  forward::index_add_(r, dim, index, source, alpha);
   return r;
 }
 
@@ -201,7 +201,7 @@ void index_copy_(const Tensor& self, int64_t dim, const Tensor& index, const Ten
 }
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   Tensor r = copy_of(self);
-  index_copy_(r, dim, index, source);
+  forward::index_copy_(r, dim, index, source);
   return r;
 }
 
@@ -210,7 +210,7 @@ void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const T
   const char* op = "index_reduce_()";
   ScatterMode mode = scatter_mode(reduce, false, "index_reduce");
   NoGrad no_grad;
-  if (!include_self) index_fill_(self, dim, index, mode.start(self.dtype()));
+  if (!include_self) forward::index_fill_(self, dim, index, mode.start(self.dtype()));
   index_into(self, dim, index, source, Scalar(1), mode.combine, op, ErrorKind::kIndex);
   if (mode.mean && self.numel()) {
     Tensor count = include_self ? ones_like(self) : zeros_like(self);
@@ -221,7 +221,7 @@ void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const T
 Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                     std::string_view reduce, bool include_self) {
   Tensor r = copy_of(self);
-  index_reduce_(r, dim, index, source, reduce, include_self);
+  forward::index_reduce_(r, dim, index, source, reduce, include_self);
   return r;
 }
 
@@ -240,7 +240,7 @@ void index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Sca
 }
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   Tensor r = copy_of(self);
-  index_fill_(r, dim, index, value);
+  forward::index_fill_(r, dim, index, value);
   return r;
 }
 
@@ -248,12 +248,12 @@ void index_fill_tensor_(const Tensor& self, int64_t dim, const Tensor& index, co
   FACULA_CHECK(value.dim() == 0, kRuntime,
                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");
-  index_fill_(self, dim, index, scalar_of(value));
+  forward::index_fill_(self, dim, index, scalar_of(value));
 }
 Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index,
                          const Tensor& value) {
   Tensor r = copy_of(self);
-  index_fill_tensor_(r, dim, index, value);
+  forward::index_fill_tensor_(r, dim, index, value);
   return r;
 }
 
