@@ -54,3 +54,13 @@ manual("linear_weight_grad(Tensor grad_output, Tensor input)", names="",
        doc="`grad_output.T @ conj(input)` over all leading dimensions.")
 composite("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None)", names="nn.functional.bilinear",
           doc="`input1 @ weight[k] @ input2` for each output feature k, plus the bias.")
+
+# ---- contractions
+composite("inner(Tensor self, Tensor other)", doc="Sums of products over the last dimensions.")
+composite("kron(Tensor self, Tensor other)", doc="The Kronecker product.")
+composite("tensordot_dims(Tensor self, Tensor other, int[] dims_self, int[] dims_other)", names="_tensordot", out=False,
+          doc="Sums of products over the given dimensions of both tensors.")
+composite("multi_dot(Tensor[] tensors)", names="linalg.multi_dot", out=False,
+          doc="The product of a chain of matrices, in the cheapest order.")
+composite("einsum(str equation, Tensor[] operands)", names="_einsum", out=False,
+          doc="The contraction that an equation over letters describes, such as `bij,bjk->bik`.")

@@ -46,3 +46,11 @@ manual("adaptive_avg_pool(Tensor input, int[] output_size)", names="",
        grad={"input": "adaptive_avg_pool_backward(grad, shape(input), output_size)"})
 manual("adaptive_avg_pool_backward(Tensor grad_output, int[] size, int[] output_size)", names="",
        grad={"grad_output": "adaptive_avg_pool(grad, output_size)"})
+
+for n in (2, 3):
+    composite(f"fractional_max_pool{n}d(Tensor input, int[] kernel_size, int[] output_size, Tensor random_samples)"
+              " -> (Tensor result, Tensor indices)", names=f"nn.functional.fractional_max_pool{n}d", out=False,
+              doc="The largest element of windows whose places random_samples choose, and its position.")
+manual("fractional_max_pool(Tensor input, int[] kernel_size, int[] output_size, Tensor random_samples)"
+       " -> (Tensor result, Tensor indices)", names="",
+       grad={"input": "max_pool_backward(grad_result, indices, shape(input), len(output_size))"})

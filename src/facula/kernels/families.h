@@ -19,7 +19,8 @@
   X(PoolKernels, pools)           \
   X(ImageKernels, pictures)       \
   X(RecurrentKernels, recurrent)  \
-  X(AttentionKernels, attention)
+  X(AttentionKernels, attention)  \
+  X(BagKernels, bags)
 
 namespace facula::kernels {
 

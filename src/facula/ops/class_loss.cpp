@@ -96,25 +96,28 @@ void check_targets(const kernels::Fault& fault, const char* op) {
               fault.bound);
 }
 
-// The sum or the mean of the losses, in the order of the elements.
+// The sum of the losses in the order of the elements.
 template <class T>
-void reduce_losses(const Tensor& out, const Tensor& losses, double divide) {
+double sum_losses(const Tensor& losses) {
   const T* p = losses.data_as<T>();
   double sum = 0;
   for (int64_t i = 0; i < losses.numel(); ++i) sum += static_cast<double>(p[i]);
-  Tensor value = new_empty({}, kFloat64);
-  *value.data_as<double>() = sum / divide;
-  copy_raw(out, value);
+  return sum;
 }
 
+// The losses themselves, their sum, or their sum over `total`.
 Tensor reduced(const Tensor& losses, std::string_view reduction, double total) {
   if (reduction == "none") return losses;
   Tensor out = new_empty({}, losses.dtype(), losses.device());
   if (out.is_meta()) return out;
   double divide = reduction == "mean" ? total : 1;
-  Tensor wide = is_reduced(losses.dtype()) ? to_dtype(losses, kFloat32) : losses;
-  if (wide.dtype() == kFloat32) reduce_losses<float>(out, wide, divide);
-  else reduce_losses<double>(out, wide, divide);
+  if (losses.dtype() == kFloat32) {
+    *out.data_as<float>() = static_cast<float>(sum_losses<float>(losses) / divide);
+  } else if (losses.dtype() == kFloat64) {
+    *out.data_as<double>() = sum_losses<double>(losses) / divide;
+  } else {
+    fill_raw(out, sum_losses<float>(to_dtype(losses, kFloat32)) / divide);
+  }
   return out;
 }
 
