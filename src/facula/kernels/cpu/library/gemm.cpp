@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "facula/base/parallel.h"
+#include "facula/base/pool/pool.h"
 #include "facula/kernels/families.h"
 
 extern "C" {
@@ -114,21 +115,44 @@ Gemm part(const Gemm& g, int64_t i, int64_t m, int64_t j, int64_t n) {
   return p;
 }
 
-// OpenBLAS over blocks of the longer side, about four million multiply-adds each.
-void blas_in_blocks(const Gemm& g) {
-  double work = static_cast<double>(g.m) * g.n * g.k;
-  int64_t longer = std::max(g.m, g.n);
-  int64_t blocks = std::clamp<int64_t>(static_cast<int64_t>(work / 4e6), 1, 32);
-  int64_t size = std::max<int64_t>((longer + blocks - 1) / blocks, 1);
-  size = (size + 15) / 16 * 16;
-  bool rows = g.m >= g.n;
-  int64_t count = (longer + size - 1) / size;
-  parallel_for(0, count, 1, [&](int64_t begin, int64_t end) {
+// Grid is how a large product is cut into blocks: by its shape alone, so that neither the number of
+// threads nor a library's own splitting of long sums shows in the result.
+struct Grid {
+  int64_t rows, cols;              // of a block
+  int64_t row_count, col_count;
+};
+
+// At most 16 blocks of about `work` multiply-adds, as square as possible.
+Grid grid_of(const Gemm& g, double work) {
+  int64_t blocks = std::clamp<int64_t>(
+      static_cast<int64_t>(static_cast<double>(g.m) * g.n * g.k / work), 1, 16);
+  Grid best{g.m, g.n, 1, 1};
+  int64_t least = INT64_MAX;
+  for (int64_t r = 1; r <= blocks; r *= 2) {
+    int64_t c = std::max<int64_t>(blocks / r, 1);
+    int64_t rows = ((g.m + r - 1) / r + 15) / 16 * 16, cols = ((g.n + c - 1) / c + 15) / 16 * 16;
+    if (rows + cols >= least) continue;
+    least = rows + cols;
+    best = {rows, cols, (g.m + rows - 1) / rows, (g.n + cols - 1) / cols};
+  }
+  return best;
+}
+
+// Runs f, one of the libraries on one thread, on all blocks.
+template <class F>
+void in_blocks(const Gemm& g, double work, F&& f) {
+  Grid grid = grid_of(g, work);
+  auto block = [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
-      int64_t at = t * size, n = std::min(size, longer - at);
-      blas(rows ? part(g, at, n, 0, g.n) : part(g, 0, g.m, at, n));
+      int64_t i = t / grid.col_count * grid.rows, j = t % grid.col_count * grid.cols;
+      f(part(g, i, std::min(grid.rows, g.m - i), j, std::min(grid.cols, g.n - j)));
     }
-  });
+  };
+  int64_t count = grid.row_count * grid.col_count;
+  if (count > 1) return parallel_for(0, count, 1, block);
+  // Inside a region of the pool oneDNN uses one thread.
+  auto alone = [](void* context, int, int) { (*static_cast<decltype(block)*>(context))(0, 1); };
+  pool::run(1, pool::Join::kAll, alone, &block);
 }
 
 void dnnl_float(const Gemm& g) {
@@ -195,8 +219,8 @@ void gemm(const Gemm& g) {
     });
   }
   bool large = static_cast<double>(g.m) * g.n * g.k > 64.0 * 64 * 64;
-  if (g.dtype == kFloat32 && (large || !fits_int(g))) return dnnl_float(g);
-  if (large) return blas_in_blocks(g);
+  if (g.dtype == kFloat32 && (large || !fits_int(g))) return in_blocks(g, 8e6, dnnl_float);
+  if (large) return in_blocks(g, 4e6, blas);
   blas(g);
 }
 
