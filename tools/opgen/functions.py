@@ -180,7 +180,10 @@ def functional(row: Row, plan: NodePlan | None) -> str:
         out.append(before[0].replace("node = ", "auto node = "))
         out += before[1:] + after
         out += [f"    node->set_history({o.name});" for o in plan.differentiable]
-        out += [f"    node->{o.name}_.save_output({o.name});" for o in plan.results]
+        # An output without gradients is saved as a constant: it has no place in the node's history.
+        names = {o.name for o in plan.differentiable}
+        out += [f"    node->{o.name}_.save_{'output' if o.name in names else 'input'}({o.name});"
+                for o in plan.results]
         out.append("  }")
     return "\n".join([*out, return_line(row), "}"])
 

@@ -11,7 +11,16 @@
   X(ScanKernels, scan)            \
   X(SortKernels, sort)            \
   X(IndexKernels, index)          \
-  X(ScatterKernels, scatter)
+  X(ScatterKernels, scatter)      \
+  X(GemmKernels, products)        \
+  X(UnfoldKernels, unfolds)       \
+  X(SoftmaxKernels, softmaxes)    \
+  X(NormKernels, norms)           \
+  X(PoolKernels, pools)           \
+  X(ImageKernels, pictures)       \
+  X(RecurrentKernels, recurrent)  \
+  X(AttentionKernels, attention)  \
+  X(BagKernels, bags)
 
 namespace facula::kernels {
 

@@ -1,0 +1,35 @@
+// What the normalisations share: operands as the kernels take them.
+#pragma once
+#include "facula/core/tensor.h"
+#include "facula/kernels/norm.h"
+#include "facula/ops/conv_products.h"
+#include "facula/ops/rules.h"
+
+namespace facula::norm {
+
+// The type in which statistics and weights are computed.
+inline DType compute_type(DType t) { return t == kFloat64 ? kFloat64 : kFloat32; }
+
+// A weight or bias as the kernels take it; undefined stays so.
+inline Tensor parameter(const Tensor& t, DType type) {
+  return t.defined() ? to_contiguous(to_dtype(t, compute_type(type))) : t;
+}
+inline void* pointer(const Tensor& t) { return t.defined() ? t.data() : nullptr; }
+
+// An image as the kernels take it: contiguous, or channels last.
+inline Tensor image(const Tensor& t) { return is_channels_last(t) ? t : to_contiguous(t); }
+
+// The planes of [batch, channels, positions...].
+inline kernels::Planes planes_of(const Tensor& t, bool last) {
+  kernels::Planes p{t.dim() ? t->sizes[0] : 1, t.dim() > 1 ? t->sizes[1] : 1, 1, last};
+  for (int64_t d = 2; d < t.dim(); ++d) p.length *= t->sizes[d];
+  return p;
+}
+
+inline void check_floating(const char* op, const Tensor& t) {
+  if (t.is_floating_point()) return;
+  raise_error(ErrorKind::kNotImplemented, '"', op, "\" not implemented for '", dtype_title(t.dtype()),
+              "'");
+}
+
+}  // namespace facula::norm

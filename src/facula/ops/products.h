@@ -1,0 +1,30 @@
+// Products of plain tensors for the hand-written operators: operands are made fit for the kernels,
+// 16-bit types go through float32.
+#pragma once
+#include "facula/core/tensor.h"
+
+namespace facula {
+
+// Product says how a product is scaled and what is added to it.
+struct Product {
+  double alpha = 1, beta = 0;
+  Tensor bias;  // n elements, dense, of the product's type
+};
+
+// multiply_into computes out = alpha * a b + beta * out + bias for matrices of one type; the rows of
+// out are dense. Records nothing.
+FACULA_API void multiply_into(const Tensor& out, const Tensor& a, const Tensor& b,
+                              const Product& how = {});
+
+// multiply_batch_into does the same for 3-d tensors.
+FACULA_API void multiply_batch_into(const Tensor& out, const Tensor& a, const Tensor& b,
+                                    const Product& how = {});
+
+// check_product_types raises unless two operands have one type that products exist for, and one
+// device.
+FACULA_API void check_product_types(const char* op, const Tensor& a, const Tensor& b);
+
+// matrix_of views a tensor as a matrix of its last dimension, copying where strides demand it.
+FACULA_API Tensor matrix_of(const Tensor& t);
+
+}  // namespace facula
