@@ -79,6 +79,13 @@ def row_constants(row: Row) -> str:
     return "\n".join(out)
 
 
+def composite_inplace(row: Row) -> str:
+    """The in-place form of a composite: the value, copied into self as a recorded operator."""
+    params = parameter_list(params_of(row), False).replace("const TensorOrScalar& self", "const Tensor& self")
+    return "\n".join([f"Tensor {row.name}_({params}) {{", *checks(row),
+                      f"  return copy_checked(self, {row.name}({arguments(params_of(row))}), \"{row.name}_\");", "}"])
+
+
 def recording_condition(row: Row, plan: NodePlan) -> str:
     names = []
     for key in plan.rules:
@@ -149,8 +156,10 @@ def function_code(row: Row) -> str:
     if row.kind == "pointwise":
         parts.append(row_constants(row))
     if row.kind == "composite":
+        if row.inplace:
+            parts.append(composite_inplace(row))
         if row.expr is None:
-            return ""
+            return "\n".join(parts) if row.inplace else ""
         env = {p.name: ("int" if p.type == "Dim" else p.type, p.name) for p in row.sig.params}
         code = OpPrinter(row, env).text(row.expr)[1]
         parts.append(f"{row.sig.cpp_return} {row.name}({parameter_list(params_of(row), False)}) {{")

@@ -58,7 +58,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_layer(const Tensor& input, const T
                                                     const Tensor& bias, const Tensor& running_mean,
                                                     const Tensor& running_var, bool training,
                                                     double momentum, double eps) {
-  norm::check_floating("batch_norm", input);
+  norm_layer::check_floating("batch_norm", input);
   if (input.dim() < 2) {
     raise_error(ErrorKind::kRuntime, "batch_norm: expected an input of at least 2 dimensions, got ",
                 list_text(input.sizes()));
@@ -73,17 +73,17 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_layer(const Tensor& input, const T
   check_parameter("running_var", running_var, channels);
   check_parameter("weight", weight, channels);
   check_parameter("bias", bias, channels);
-  DType type = norm::compute_type(input.dtype());
+  DType type = norm_layer::compute_type(input.dtype());
   Tensor mean = new_empty({channels}, type, input.device());
   Tensor rstd = new_empty({channels}, type, input.device());
-  Tensor x = norm::image(input);
+  Tensor x = norm_layer::image(input);
   Tensor out = new_empty_as(x, x.dtype());
   if (out.is_meta() || out.numel() == 0) {
     fill_raw(mean, 0);
     fill_raw(rstd, 1);
     return {out, mean, rstd};
   }
-  kernels::Planes p = norm::planes_of(x, is_channels_last(x));
+  kernels::Planes p = norm_layer::planes_of(x, is_channels_last(x));
   if (training) {
     batch_statistics(x, p, mean, rstd, running_mean, running_var, momentum);
   } else {
@@ -91,9 +91,9 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_layer(const Tensor& input, const T
     copy_raw(rstd, running_var);
   }
   invert_roots(rstd, eps);
-  Tensor w = norm::parameter(weight, type), b = norm::parameter(bias, type);
+  Tensor w = norm_layer::parameter(weight, type), b = norm_layer::parameter(bias, type);
   kernels::norms->batch_norm(x.dtype(), out.data(), x.data(), mean.data(), rstd.data(),
-                             norm::pointer(w), norm::pointer(b), p);
+                             norm_layer::pointer(w), norm_layer::pointer(b), p);
   return {out, mean, rstd};
 }
 
@@ -102,7 +102,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward_fused(const Tensor& grad_
                                                              const Tensor& weight,
                                                              const Tensor& mean, const Tensor& rstd,
                                                              bool training, uint64_t output_mask) {
-  Tensor x = norm::image(input), dx, dw, db;
+  Tensor x = norm_layer::image(input), dx, dw, db;
   bool last = is_channels_last(x);
   Tensor g = to_dtype(grad_output, x.dtype());
   if (last && !is_channels_last(g)) {
@@ -121,11 +121,11 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward_fused(const Tensor& grad_
     if (db.defined()) fill_raw(db, 0);
     return {dx, dw, db};
   }
-  Tensor w = norm::parameter(weight, x.dtype());
-  kernels::norms->batch_norm_backward(x.dtype(), norm::pointer(dx), norm::pointer(dw),
-                                      norm::pointer(db), g.data(), x.data(), mean.data(),
-                                      rstd.data(), norm::pointer(w), training,
-                                      norm::planes_of(x, last));
+  Tensor w = norm_layer::parameter(weight, x.dtype());
+  kernels::norms->batch_norm_backward(x.dtype(), norm_layer::pointer(dx), norm_layer::pointer(dw),
+                                      norm_layer::pointer(db), g.data(), x.data(), mean.data(),
+                                      rstd.data(), norm_layer::pointer(w), training,
+                                      norm_layer::planes_of(x, last));
   return {dx, dw, db};
 }
 

@@ -129,6 +129,10 @@ inline void check_defined(const char* op, const T&... tensors) {
 // no kernel of their own for it.
 FACULA_API void store_into(const Tensor& self, const Tensor& value, const char* op);
 
+// copy_checked copies the value of a composite into self, recorded; shapes must agree and the dtype
+// must fit.
+FACULA_API Tensor copy_checked(const Tensor& self, const Tensor& value, const char* op);
+
 // Metadata of live values, as formulas name it.
 inline IntList shape_of(const Tensor& t) { return t.defined() ? t.sizes() : IntList(); }
 inline IntList shape_of(const TensorOrScalar& v) {

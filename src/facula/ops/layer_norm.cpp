@@ -24,7 +24,7 @@ RowShape row_shape(const Tensor& input, IntList normalized_shape) {
 
 void check_normalized(const char* op, const Tensor& input, IntList shape, const Tensor& weight,
                       const Tensor& bias) {
-  norm::check_floating(op, input);
+  norm_layer::check_floating(op, input);
   if (shape.empty()) {
     raise_error(ErrorKind::kRuntime, op, ": Expected normalized_shape to be at least 1-dimensional,",
                 " i.e., containing at least one element, but got normalized_shape = []");
@@ -61,14 +61,14 @@ Tensor normalise_rows(const Tensor& input, IntList shape, const Tensor& weight, 
   Tensor x = to_contiguous(input), out = new_empty(x.sizes(), x.dtype(), x.device());
   if (out.is_meta() || out.numel() == 0) return out;
   RowShape r = row_shape(x, shape);
-  Tensor w = norm::parameter(weight, x.dtype()), b = norm::parameter(bias, x.dtype());
-  kernels::norms->layer_norm(x.dtype(), out.data(), norm::pointer(mean), rstd.data(), x.data(),
-                             norm::pointer(w), norm::pointer(b), r.rows, r.n, eps);
+  Tensor w = norm_layer::parameter(weight, x.dtype()), b = norm_layer::parameter(bias, x.dtype());
+  kernels::norms->layer_norm(x.dtype(), out.data(), norm_layer::pointer(mean), rstd.data(), x.data(),
+                             norm_layer::pointer(w), norm_layer::pointer(b), r.rows, r.n, eps);
   return out;
 }
 
 Tensor new_statistic(const Tensor& input, IntList sizes) {
-  return new_empty(sizes, norm::compute_type(input.dtype()), input.device());
+  return new_empty(sizes, norm_layer::compute_type(input.dtype()), input.device());
 }
 
 Tensor zero_parameter(IntList sizes, const Tensor& like) {
@@ -111,17 +111,17 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_fused(
     return {dx, dw, db};
   }
   RowShape r = row_shape(x, normalized_shape);
-  Tensor w = norm::parameter(weight, x.dtype());
-  kernels::norms->layer_norm_backward(x.dtype(), norm::pointer(dx), norm::pointer(dw),
-                                      norm::pointer(db), g.data(), x.data(), norm::pointer(mean),
-                                      rstd.data(), norm::pointer(w), r.rows, r.n);
+  Tensor w = norm_layer::parameter(weight, x.dtype());
+  kernels::norms->layer_norm_backward(x.dtype(), norm_layer::pointer(dx), norm_layer::pointer(dw),
+                                      norm_layer::pointer(db), g.data(), x.data(), norm_layer::pointer(mean),
+                                      rstd.data(), norm_layer::pointer(w), r.rows, r.n);
   return {dx, dw, db};
 }
 
 std::tuple<Tensor, Tensor, Tensor> group_norm_layer(const Tensor& input, int64_t num_groups,
                                                     const Tensor& weight, const Tensor& bias,
                                                     double eps) {
-  norm::check_floating("group_norm", input);
+  norm_layer::check_floating("group_norm", input);
   if (input.dim() < 2) {
     raise_error(ErrorKind::kRuntime, "group_norm: Expected at least 2 dimensions for input tensor but ",
                 "received ", input.dim());
@@ -145,9 +145,9 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_layer(const Tensor& input, int64_t
   Tensor mean = new_statistic(x, {x->sizes[0], num_groups});
   Tensor rstd = new_statistic(x, {x->sizes[0], num_groups});
   if (out.is_meta() || out.numel() == 0) return {out, mean, rstd};
-  Tensor w = norm::parameter(weight, x.dtype()), b = norm::parameter(bias, x.dtype());
+  Tensor w = norm_layer::parameter(weight, x.dtype()), b = norm_layer::parameter(bias, x.dtype());
   kernels::norms->group_norm(x.dtype(), out.data(), mean.data(), rstd.data(), x.data(),
-                             norm::pointer(w), norm::pointer(b), norm::planes_of(x, false),
+                             norm_layer::pointer(w), norm_layer::pointer(b), norm_layer::planes_of(x, false),
                              num_groups, eps);
   return {out, mean, rstd};
 }
@@ -165,10 +165,10 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_fused(
     if (db.defined()) fill_raw(db, 0);
     return {dx, dw, db};
   }
-  Tensor w = norm::parameter(weight, x.dtype());
-  kernels::norms->group_norm_backward(x.dtype(), norm::pointer(dx), norm::pointer(dw),
-                                      norm::pointer(db), g.data(), x.data(), mean.data(),
-                                      rstd.data(), norm::pointer(w), norm::planes_of(x, false),
+  Tensor w = norm_layer::parameter(weight, x.dtype());
+  kernels::norms->group_norm_backward(x.dtype(), norm_layer::pointer(dx), norm_layer::pointer(dw),
+                                      norm_layer::pointer(db), g.data(), x.data(), mean.data(),
+                                      rstd.data(), norm_layer::pointer(w), norm_layer::planes_of(x, false),
                                       num_groups);
   return {dx, dw, db};
 }

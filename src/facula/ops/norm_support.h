@@ -5,7 +5,7 @@
 #include "facula/ops/conv_products.h"
 #include "facula/ops/rules.h"
 
-namespace facula::norm {
+namespace facula::norm_layer {
 
 // The type in which statistics and weights are computed.
 inline DType compute_type(DType t) { return t == kFloat64 ? kFloat64 : kFloat32; }
@@ -32,4 +32,4 @@ inline void check_floating(const char* op, const Tensor& t) {
               "'");
 }
 
-}  // namespace facula::norm
+}  // namespace facula::norm_layer

@@ -4,6 +4,7 @@
 #include "facula/base/error.h"
 #include "facula/core/unlocked.h"
 #include "facula/kernels/copy.h"
+#include "facula/ops/functions.h"
 #include "facula/ops/generated_prelude.h"
 
 namespace facula {
@@ -47,7 +48,7 @@ Sizes reduced_shape(IntList shape, uint64_t mask, bool keepdim) {
   return out;
 }
 
-void store_into(const Tensor& self, const Tensor& value, const char* op) {
+static void check_store(const Tensor& self, const Tensor& value, const char* op) {
   if (!(self.sizes() == value.sizes())) {
     fail(ErrorKind::kRuntime, str(op, ": output with shape ", list_text(self.sizes()),
                                   " doesn't match the broadcast shape ", list_text(value.sizes())));
@@ -58,7 +59,16 @@ void store_into(const Tensor& self, const Tensor& value, const char* op) {
                                   dtype_title(self.dtype())));
   }
   check_no_internal_overlap(self, op);
+}
+
+void store_into(const Tensor& self, const Tensor& value, const char* op) {
+  check_store(self, value, op);
   copy_raw(self, value);
+}
+
+Tensor copy_checked(const Tensor& self, const Tensor& value, const char* op) {
+  check_store(self, value, op);
+  return copy_(self, value);
 }
 
 }  // namespace facula
