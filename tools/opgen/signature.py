@@ -167,7 +167,7 @@ def split_top(text: str) -> list[str]:
 def parse_signature(text: str, where: str) -> Signature:
     """Parse a row's signature; SyntaxError names file and line."""
     text = " ".join(text.split())
-    m = re.fullmatch(r"(\w+)\((.*)\)(?: -> (.+))?", text)
+    m = re.fullmatch(r"(\w+)\((.*?)\)(?: -> (.+))?", text)
     if not m:
         raise SyntaxError(f"{where}: not a signature: {text}")
     name, args, ret = m[1], m[2], m[3] or "Tensor"

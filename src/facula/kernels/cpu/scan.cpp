@@ -58,6 +58,12 @@ struct LogPlus {
   template <class T>
   static T start() { return T(-kInf); }
   FACULA_INLINE static double join(double a, double b) { return m_logaddexp(a, b); }
+  static Complex128 join(Complex128 a, Complex128 b) {
+    bool swap = b.re > a.re;
+    Complex128 top = swap ? b : a, low = swap ? a : b;
+    if (low.re == -kInf) return top;
+    return top + m_log1p(m_exp(low - top));
+  }
 };
 
 // scan_as scans in type A, whose DType is `as`.
@@ -98,6 +104,7 @@ static void scan_any(const View& out, const View& in, int64_t dim) {
 static void cumsum(const View& out, const View& in, int64_t dim) { scan_any<Plus>(out, in, dim); }
 static void cumprod(const View& out, const View& in, int64_t dim) { scan_any<Times>(out, in, dim); }
 static void logcumsumexp(const View& out, const View& in, int64_t dim) {
+  if (is_complex(out.dtype)) return scan_as<Complex128, LogPlus>(out, in, dim, kComplex128);
   scan_as<double, LogPlus>(out, in, dim, kFloat64);
 }
 

@@ -1,0 +1,75 @@
+"""Functions whose number of results depends on their arguments: unique, nonzero, unravel_index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from facula import _C
+
+Tensor = _C.Tensor
+_rows = _C._functions
+
+
+def _chosen(found: tuple[Tensor, Tensor, Tensor], inverse: bool, counts: bool) -> Any:
+    if not inverse and not counts:
+        return found[0]
+    return (found[0], *((found[1],) if inverse else ()), *((found[2],) if counts else ()))
+
+
+def _overridden(function: Any, tensor: Any, *args: Any) -> Any:
+    """Ask `__torch_function__` of a subclass; NotImplemented when there is none."""
+    if type(tensor) is not Tensor and _C._has_torch_function_variadic(tensor):
+        return _C._handle_torch_function(function, (tensor,), (tensor, *args), {})
+    return NotImplemented
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Give the distinct elements, or slices of a dimension, in order.
+
+    With `return_inverse` also the number of each element's one, with `return_counts` how often
+    each occurs.
+    """
+    answer = _overridden(unique, input, sorted, return_inverse, return_counts, dim)
+    if answer is not NotImplemented:
+        return answer
+    found = _rows._unique(input) if dim is None else _rows._unique_dim(input, dim)
+    return _chosen(found, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Give the first of each run of equal elements, or of equal slices of a dimension."""
+    answer = _overridden(unique_consecutive, input, return_inverse, return_counts, dim)
+    if answer is not NotImplemented:
+        return answer
+    return _chosen(_rows._unique_consecutive(input, dim), return_inverse, return_counts)
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """Give the positions of non-zero elements: rows of a matrix, or one tensor a dimension."""
+    if as_tuple:
+        return _rows._nonzero_tuple(input)
+    return _rows._nonzero(input, out=out) if out is not None else _rows._nonzero(input)
+
+
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Give the coordinates of positions in row-major order of a shape."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    return _rows._unravel_index(indices, sizes)
+
+
+def attach() -> None:
+    """Make the functions methods of Tensor."""
+    for function in (unique, unique_consecutive, nonzero):
+        setattr(Tensor, function.__name__, function)

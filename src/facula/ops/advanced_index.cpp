@@ -1,0 +1,240 @@
+// Reading subscripts of index tensors and masks; index and index_put.
+#include "facula/ops/advanced_index.h"
+
+#include <algorithm>
+
+#include "facula/kernels/index.h"
+#include "facula/kernels/scatter.h"
+#include "facula/ops/functions.h"
+#include "facula/ops/generated_prelude.h"
+#include "facula/ops/kernel_call.h"
+
+namespace facula {
+namespace {
+
+using kernels::Fault;
+using kernels::view;
+
+// A position tensor and the dimension that it indexes.
+struct Indexed {
+  Tensor at;
+  int64_t dim;
+};
+
+Tensor permuted(const Tensor& t, IntList order) {
+  Geometry g = permute_geometry(t, order);
+  return alias_storage(t, g.sizes, g.strides, g.offset);
+}
+
+// add_mask turns a mask over several dimensions into one position tensor for each.
+void add_mask(std::vector<Indexed>& out, const Tensor& self, const Tensor& mask, int64_t& dim) {
+  for (int64_t d = 0; d < mask.dim(); ++d) {
+    if (dim + d >= self.dim() || mask.sizes()[d] != self.sizes()[dim + d]) {
+      raise_error(ErrorKind::kIndex, "index: The shape of the mask ", list_text(mask.sizes()),
+                  " at index ", d, " does not match the shape of the indexed tensor ",
+                  list_text(self.sizes()), " at index ", dim + d);
+    }
+  }
+  Tensor rows = forward::nonzero(mask);
+  for (int64_t d = 0; d < mask.dim(); ++d) {
+    out.push_back({alias_storage(rows, {rows.size(0)}, {rows.stride(0)},
+                                 rows.storage_offset() + d * rows.stride(1)),
+                   dim++});
+  }
+}
+
+// A 0-d mask adds a dimension of size 0 or 1 in front of the ones left.
+Tensor with_flag_dim(const Tensor& self, int64_t dim) {
+  Geometry g = unsqueeze_geometry(self, dim);
+  return alias_storage(self, g.sizes, g.strides, g.offset);
+}
+
+std::vector<Indexed> read_indices(Tensor& self, TensorList indices) {
+  std::vector<Indexed> out;
+  int64_t dim = 0;
+  for (const Tensor& t : indices) {
+    if (!t.defined()) {
+      ++dim;
+      continue;
+    }
+    DType type = t.dtype();
+    if (type == kBool || type == kUInt8) {
+      if (t.dim() == 0) {
+        self = with_flag_dim(self, dim);
+        Tensor flag = alias_storage(t, {1}, {1}, t.storage_offset());
+        add_mask(out, self, flag, dim);
+      } else {
+        add_mask(out, self, t, dim);
+      }
+      continue;
+    }
+    if (type != kInt64 && type != kInt32 && type != kInt16 && type != kInt8) {
+      raise_error(ErrorKind::kIndex,
+                  "tensors used as indices must be long, int, byte or bool tensors, got ",
+                  dtype_name(type));
+    }
+    out.push_back({to_dtype(t, kInt64), dim++});
+  }
+  if (dim > self.dim()) {
+    raise_error(ErrorKind::kIndex, "too many indices for tensor of dimension ", self.dim(),
+                " (got ", dim, ")");
+  }
+  return out;
+}
+
+Sizes common_shape(const std::vector<Indexed>& list) {
+  Sizes shape = list[0].at.sizes().to_sizes();
+  for (const Indexed& i : list) {
+    IntList other = i.at.sizes();
+    size_t n = std::max(shape.size(), other.size());
+    Sizes merged(n, 1);
+    for (size_t k = 0; k < n; ++k) {
+      int64_t a = k < shape.size() ? shape[shape.size() - 1 - k] : 1;
+      int64_t b = k < other.size() ? other[other.size() - 1 - k] : 1;
+      if (a != b && a != 1 && b != 1) {
+        std::string shapes;
+        for (const Indexed& x : list) {
+          shapes += (shapes.empty() ? "" : ", ") + list_text(x.at.sizes());
+        }
+        raise_error(ErrorKind::kIndex,
+                    "shape mismatch: indexing tensors could not be broadcast together with shapes ",
+                    shapes);
+      }
+      merged[n - 1 - k] = a == 1 ? b : a;
+    }
+    shape = merged;
+  }
+  return shape;
+}
+
+Tensor index_into(const AdvancedIndex& plan) {
+  Tensor r = new_empty(plan.result_sizes, plan.self.dtype(), plan.self.device());
+  if (plan.self.is_meta()) return r;
+  std::vector<kernels::View> at;
+  for (const Tensor& t : plan.indices) at.push_back(view(t));
+  Tensor out = plan.operand(r);
+  Fault fault;
+  {
+    LongWork work(r.numel());
+    kernels::index->index(view(out), view(plan.self), at.data(), static_cast<int>(at.size()),
+                          &fault);
+  }
+  check_position(fault, "index", ErrorKind::kIndex);
+  return r;
+}
+
+}  // namespace
+
+Tensor AdvancedIndex::operand(const Tensor& t) const {
+  int64_t count = indices[0].dim();
+  Sizes order;
+  for (int64_t d = 0; d < count; ++d) order.push_back(first + d);
+  for (int64_t d = 0; d < t.dim(); ++d) {
+    if (d < first || d >= first + count) order.push_back(d);
+  }
+  return permuted(t, order);
+}
+
+AdvancedIndex prepare_index(const Tensor& self, TensorList indices) {
+  AdvancedIndex plan{self, {}, {}, 0};
+  std::vector<Indexed> list = read_indices(plan.self, indices);
+  const Tensor& in = plan.self;
+  if (list.empty()) {
+    plan.result_sizes = in.sizes().to_sizes();
+    return plan;
+  }
+  FACULA_CHECK(list.size() <= 16, kIndex, "index: expected at most 16 index tensors, got ",
+               list.size());
+  Sizes shape = common_shape(list);
+  uint64_t mask = 0;
+  for (const Indexed& i : list) mask |= uint64_t{1} << i.dim;
+  bool adjacent = true;
+  for (size_t i = 1; i < list.size(); ++i) adjacent &= list[i].dim == list[i - 1].dim + 1;
+  plan.first = adjacent ? list[0].dim : 0;
+  Sizes order, before, after;
+  for (const Indexed& i : list) order.push_back(i.dim);
+  for (int64_t d = 0; d < in.dim(); ++d) {
+    if (mask >> d & 1) continue;
+    order.push_back(d);
+    (d < plan.first ? before : after).push_back(in.sizes()[d]);
+  }
+  for (int64_t s : before) plan.result_sizes.push_back(s);
+  for (int64_t s : shape) plan.result_sizes.push_back(s);
+  for (int64_t s : after) plan.result_sizes.push_back(s);
+  for (const Indexed& i : list) {
+    Geometry g = expand_geometry(i.at, shape);
+    plan.indices.push_back(alias_storage(i.at, g.sizes, g.strides, g.offset));
+  }
+  plan.self = permuted(in, order);
+  return plan;
+}
+
+namespace forward {
+
+Tensor index(const Tensor& self, TensorList indices) {
+  AdvancedIndex plan = prepare_index(self, indices);
+  if (!plan.indices.empty()) return index_into(plan);
+  Tensor r = new_empty(self.sizes(), self.dtype(), self.device());
+  copy_raw(r, self);
+  return r;
+}
+
+void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+  FACULA_CHECK(self.dtype() == values.dtype(), kRuntime,
+               "Index put requires the source and destination dtypes match, got ",
+               dtype_title(self.dtype()), " for the destination and ", dtype_title(values.dtype()),
+               " for the source.");
+  check_no_internal_overlap(self, "index_put_");
+  AdvancedIndex plan = prepare_index(self, indices);
+  IntList wanted = plan.result_sizes, have = values.sizes();
+  int64_t extra = have.ssize() - wanted.ssize();
+  bool fits = true;
+  for (int64_t d = 0; d < have.ssize(); ++d) {
+    int64_t n = d < extra ? 1 : wanted[d - extra];
+    fits &= have[d] == 1 || have[d] == n;
+  }
+  FACULA_CHECK(fits, kRuntime, "shape mismatch: value tensor of shape ", list_text(have),
+               " cannot be broadcast to indexing result of shape ", list_text(wanted));
+  Tensor source = values;
+  while (source.dim() > wanted.ssize()) {
+    Geometry g = select_geometry(source, 0, 0);
+    source = alias_storage(source, g.sizes, g.strides, g.offset);
+  }
+  if (self.is_meta()) return;
+  if (plan.indices.empty()) return copy_raw(self, source);
+  Geometry g = expand_geometry(source, plan.result_sizes);
+  source = plan.operand(alias_storage(source, g.sizes, g.strides, g.offset));
+  std::vector<kernels::View> at;
+  for (const Tensor& t : plan.indices) at.push_back(view(t));
+  Fault fault;
+  {
+    LongWork work(source.numel());
+    kernels::scatter->index_put(view(plan.self), at.data(), static_cast<int>(at.size()),
+                                view(source), accumulate, &fault);
+  }
+  check_position(fault, "index_put_", ErrorKind::kIndex);
+}
+
+Tensor index_put(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+  Tensor r = new_empty(self.sizes(), self.dtype(), self.device());
+  copy_raw(r, self);
+  forward::index_put_(r, indices, values, accumulate);
+  return r;
+}
+
+}  // namespace forward
+
+Tensor index_backward(const Tensor& grad, IntList sizes, TensorList indices) {
+  return index_put(zeros_shaped(grad, sizes), indices, grad, true);
+}
+
+Tensor index_put_backward_self(const Tensor& grad, TensorList indices, bool accumulate) {
+  if (accumulate) return grad;
+  return index_put(grad, indices, zeros_shaped(grad, IntList()), false);
+}
+
+Tensor index_put_backward_values(const Tensor& grad, TensorList indices, IntList sizes) {
+  return sum_to_size(index(grad, indices), sizes);
+}
+
+}  // namespace facula
