@@ -8,6 +8,7 @@ add old arguments, in-place forms and choices among operators; embeddings stand 
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import facula
 from facula._C import _nn
@@ -100,6 +101,9 @@ from facula.nn._functional_vision import (  # noqa: F401
     upsample_bilinear,
     upsample_nearest,
 )
+
+if TYPE_CHECKING:
+    from facula._C._nn import *  # noqa: F403
 
 for _name in dir(_nn):
     if not _name.startswith("_"):

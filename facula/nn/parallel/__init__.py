@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from facula.nn.modules.module import Module
+from facula.nn.parallel.distributed import DistributedDataParallel
 
 __all__ = ["DataParallel", "DistributedDataParallel"]
 
@@ -32,12 +33,3 @@ class DataParallel(Module):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         return self.module(*inputs, **kwargs)
-
-
-class DistributedDataParallel(Module):
-    """Trains one module in several processes; not built yet."""
-
-    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(
-            "DistributedDataParallel needs process groups, which are not built yet"
-        )
