@@ -60,19 +60,26 @@ def rrelu(
     )
 
 
+def _write_into(input: Tensor, name: str) -> Tensor:
+    """Run an in-place operator whose gradient needs the old values, which are copied if it will."""
+    if input.requires_grad and facula.is_grad_enabled():
+        return input.copy_(getattr(_nn, name)(input.clone()))
+    return getattr(_nn, name + "_")(input)
+
+
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * sigmoid(x)`."""
-    return _nn.silu_(input) if inplace else _nn.silu(input)
+    return _write_into(input, "silu") if inplace else _nn.silu(input)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * tanh(softplus(x))`."""
-    return _nn.mish_(input) if inplace else _nn.mish(input)
+    return _write_into(input, "mish") if inplace else _nn.mish(input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * relu6(x + 3) / 6`."""
-    return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
+    return _write_into(input, "hardswish") if inplace else _nn.hardswish(input)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:

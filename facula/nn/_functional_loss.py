@@ -416,23 +416,6 @@ def triplet_margin_with_distance_loss(
     return reduce_loss(facula.clamp_min(margin + d_pos - d_neg, 0), reduction)
 
 
-def ctc_loss(
-    log_probs: Tensor,
-    targets: Tensor,
-    input_lengths: Tensor,
-    target_lengths: Tensor,
-    blank: int = 0,
-    reduction: str = "mean",
-    zero_infinity: bool = False,
-) -> Tensor:
-    """The connectionist temporal classification loss (Graves et al., 2006) of log probabilities (T,
-    N, C).
-    """
-    return _nn.ctc_loss(
-        log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-    )
-
-
 def linear_cross_entropy(
     input: Tensor,
     linear_weight: Tensor,

@@ -168,13 +168,15 @@ def interpolate(
         scales = None
     if mode == "area":
         return getattr(_nn, _ADAPTIVE[dims])(input, output_size)
-    if antialias or mode == "lanczos":
-        raise NotImplementedError(f"interpolate: mode {mode!r} with antialias is not built yet")
+    if mode == "lanczos":
+        raise NotImplementedError("interpolate: mode 'lanczos' is not built yet")
     name = _UPSAMPLE.get((mode, dims))
     if name is None:
         raise NotImplementedError(
             f"Got {dims}D input, but {mode} mode needs {_LINEAR_MODES.get(mode, 4)}D input"
         )
+    if antialias:
+        name += "_aa"
     if mode in ("nearest", "nearest-exact"):
         return getattr(_nn, name)(input, output_size, scales)
     return getattr(_nn, name)(input, output_size, bool(align_corners), scales)
@@ -271,18 +273,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         )
     if min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
-    axes = []
-    for n in size[2:]:
-        axis = facula.linspace(-1, 1, n, dtype=theta.dtype, device=theta.device)
-        if n == 1:
-            axis = facula.zeros_like(axis)
-        axes.append(axis if align_corners else axis * ((n - 1) / n))
-    grids = facula.meshgrid(*axes, indexing="ij")
-    points = facula.stack([*reversed(grids), facula.ones_like(grids[0])], dim=-1).reshape(
-        1, -1, spatial + 1
-    )
-    out = points.expand(size[0], -1, -1) @ theta.transpose(1, 2)
-    return out.reshape(size[0], *size[2:], spatial)
+    return _nn.affine_grid(theta, size, align_corners)
 
 
 # ---- normalisation by composition

@@ -21,9 +21,11 @@ WORDS = [
 ]
 # In code only: names that say nothing, and the peer that must not be imported.
 NAMES = [
-    # One name of PyTorch's interface, which subclasses of Tensor assign, ends so.
-    (re.compile(r"\b(?!_disabled_torch_function_impl\b)\w+_(impl|stub|internal)\b"),
-     "one name for one thing"),
+    # (PyTorch's interface has one such name, which its protocol makes public.)
+    (
+        re.compile(r"\b(?!_disabled_torch_function_impl)\w+_(impl|stub|internal)\b"),
+        "one name for one thing",
+    ),
     (re.compile(r"^\s*(import|from)\s+torch\b"), "PyTorch is no dependency"),
 ]
 # The benchmarks run beside PyTorch where it is installed.

@@ -3,7 +3,6 @@
 
 namespace facula {
 
-std::atomic<const LocationHooks*> location_hooks{nullptr};
 std::atomic<const ProfilerHooks*> profiler_hooks{nullptr};
 
 }  // namespace facula

@@ -53,7 +53,7 @@ inline void free_dims(TensorImpl* p) {
 }
 
 // Makes a tensor over a storage without geometry; takes the share.
-inline TensorImpl* make_impl(StorageShare& storage, DType dtype, int ndim) {
+inline TensorImpl* allocate_tensor(StorageShare& storage, DType dtype, int ndim) {
   auto* p = new (allocate_cpu(sizeof(TensorImpl))) TensorImpl;
   if (ndim <= kInlineDims) [[likely]] {
     place_dims(p, ndim);
@@ -190,7 +190,7 @@ inline Tensor over_same_storage(const Tensor& t, IntList sizes, IntList strides,
   check_bounds(t->storage, sizes, strides, offset, dtype);
   t->storage->retain();
   StorageShare share(t->storage);
-  TensorImpl* p = make_impl(share, dtype, sizes.ssize());
+  TensorImpl* p = allocate_tensor(share, dtype, sizes.ssize());
   p->device = t->device;
   p->intercept = t->intercept;
   p->flags = t->flags & kInference;
@@ -219,7 +219,7 @@ Tensor new_empty(IntList sizes, DType dtype, Device device) {
   check_ndim(sizes.size());
   int64_t n = checked_numel(sizes);
   StorageShare share(Storage::make(bytes_of(n, dtype), device));
-  TensorImpl* p = make_impl(share, dtype, sizes.ssize());
+  TensorImpl* p = allocate_tensor(share, dtype, sizes.ssize());
   uint64_t stride = 1;  // wraps where an empty tensor has other dimensions that are huge
   for (int i = p->ndim - 1; i >= 0; --i) {
     int64_t size = sizes[i];
@@ -247,7 +247,7 @@ Tensor new_strided(IntList sizes, IntList strides, DType dtype, Device device) {
   FACULA_CHECK(span < (__int128{1} << 58), kRuntime, "Storage size calculation overflowed with sizes=",
                list_text(sizes), " and strides=", list_text(strides));
   StorageShare share(Storage::make(bytes_of(static_cast<int64_t>(span), dtype), device));
-  TensorImpl* p = make_impl(share, dtype, sizes.ssize());
+  TensorImpl* p = allocate_tensor(share, dtype, sizes.ssize());
   p->flags = inference_flag();
   fill_geometry(p, sizes, strides, 0);
   return Tensor::steal(p);
@@ -264,7 +264,7 @@ Tensor new_empty_as(const Tensor& like, DType dtype) {
     return new_strided(like.sizes(), dense_strides(like), dtype, t->device);
   }
   StorageShare share(Storage::make(bytes_of(t->numel, dtype), t->device));
-  TensorImpl* p = make_impl(share, dtype, t->ndim);
+  TensorImpl* p = allocate_tensor(share, dtype, t->ndim);
   copy_list(p->sizes, t->sizes, t->ndim);
   if (t->numel) [[likely]] {
     copy_list(p->strides, t->strides, t->ndim);
@@ -289,7 +289,7 @@ Tensor alias_storage(const Tensor& t, IntList sizes, IntList strides, int64_t of
 Tensor alias(const Tensor& t) {
   t->storage->retain();
   StorageShare share(t->storage);
-  TensorImpl* p = make_impl(share, t.dtype(), t->ndim);
+  TensorImpl* p = allocate_tensor(share, t.dtype(), t->ndim);
   copy_list(p->sizes, t->sizes, t->ndim);
   copy_list(p->strides, t->strides, t->ndim);
   p->device = t->device;
@@ -331,7 +331,7 @@ Tensor tensor_over(Storage* storage, IntList sizes, IntList strides, int64_t off
   check_bounds(storage, sizes, strides, offset, dtype);
   storage->retain();
   StorageShare share(storage);
-  TensorImpl* p = make_impl(share, dtype, sizes.ssize());
+  TensorImpl* p = allocate_tensor(share, dtype, sizes.ssize());
   p->flags = inference_flag();
   fill_geometry(p, sizes, strides, offset);
   return Tensor::steal(p);

@@ -29,18 +29,6 @@ TEST_F(Engine, ChainRule) {
   EXPECT_FALSE(is_leaf(z));
 }
 
-TEST_F(Engine, GradientsAccumulateOverPasses) {
-  Tensor x = leaf({1, 2});
-  for (int i = 1; i <= 3; ++i) {
-    backward(sum(mul(x, x)));
-    EXPECT_EQ(values(grad(x)), (Numbers{2.0 * i, 4.0 * i}));
-  }
-  Tensor kept = grad(x);
-  backward(sum(x));
-  EXPECT_TRUE(grad(x).is_same(kept));  // added in place
-  EXPECT_EQ(values(kept), (Numbers{7, 13}));
-}
-
 TEST_F(Engine, BroadcastGradientsAreSummed) {
   Tensor x = leaf({1, 2}), s = leaf({3});
   backward(sum(mul(x, s)));
@@ -88,97 +76,6 @@ TEST_F(Engine, SecondDerivatives) {
   EXPECT_NEAR(values(d2u)[0], y0 * (1 - y0) * (1 - 2 * y0), 1e-12);
 }
 
-TEST_F(Engine, GradOfInnerTensorsAndUnusedOnes) {
-  Tensor x = leaf({2}), unused = leaf({1});
-  Tensor y = mul(x, x), z = sum(mul(y, y));
-  Tensor inputs[] = {y, x};
-  std::vector<Tensor> g = grad({&z, 1}, inputs, {}, {.retain_graph = true});
-  EXPECT_EQ(values(g[0]), (Numbers{8}));
-  EXPECT_EQ(values(g[1]), (Numbers{32}));
-  EXPECT_NE(message_of([&] { grad({&z, 1}, {&unused, 1}, {}, {.retain_graph = true}); })
-                .find("appears to not have been used in the graph"),
-            std::string::npos);
-  BackwardOptions lenient{.retain_graph = true, .allow_unused = true};
-  EXPECT_FALSE(grad({&z, 1}, {&unused, 1}, {}, lenient)[0].defined());
-  EXPECT_EQ(values(grad({&z, 1}, {&z, 1}, {}, lenient)[0]), (Numbers{1}));
-  EXPECT_FALSE(grad(x).defined());
-}
-
-TEST_F(Engine, OnlyWhatLeadsToTheInputsRuns) {
-  Tensor x = leaf({2}), y = leaf({3});
-  Tensor a = mul(x, x), b = mul(y, y), z = sum(add(a, b));
-  int calls = 0;
-  b->grad_fn->make_hooks().pre.push_back({1, hook([&](Gradients&, const Gradients*) { ++calls; })});
-  grad({&z, 1}, {&x, 1}, {}, {.retain_graph = true});
-  EXPECT_EQ(calls, 0);
-  EXPECT_FALSE(b->grad_fn->released);
-  backward(std::span(&z, 1), {}, {}, std::span(&y, 1));
-  EXPECT_EQ(calls, 1);
-  EXPECT_FALSE(grad(x).defined());
-  EXPECT_EQ(values(grad(y)), (Numbers{6}));
-}
-
-TEST_F(Engine, BackwardInputsMayBeInner) {
-  Tensor x = leaf({2});
-  Tensor y = mul(x, x), z = sum(mul(y, y));
-  backward(std::span(&z, 1), {}, {}, std::span(&y, 1));
-  EXPECT_EQ(values(grad(y)), (Numbers{8}));
-  EXPECT_FALSE(grad(x).defined());
-}
-
-TEST_F(Engine, ArgumentsAreChecked) {
-  Tensor plain = vec({1}), x = leaf({1, 2});
-  EXPECT_EQ(message_of([&] { backward(plain); }),
-            "element 0 of tensors does not require grad and does not have a grad_fn");
-  EXPECT_EQ(message_of([&] { backward(x); }),
-            "grad can be implicitly created only for scalar outputs");
-  Tensor seed = vec({1, 2, 3});
-  EXPECT_EQ(message_of([&] { backward({&x, 1}, {&seed, 1}); }),
-            "Mismatch in shape: grad_output[0] has a shape of [3] and output[0] has a shape of [2].");
-  Tensor s = sum(x);
-  EXPECT_EQ(message_of([&] { grad({&s, 1}, {&plain, 1}); }),
-            "One of the differentiated Tensors does not require grad");
-}
-
-TEST_F(Engine, SeedsAreNotWrittenTo) {
-  Tensor x = leaf({1, 2}), seed = vec({5, 7});
-  Tensor y = add(x, x);
-  Tensor roots[] = {y, y}, seeds[] = {seed, seed};
-  backward(roots, seeds);
-  EXPECT_EQ(values(seed), (Numbers{5, 7}));
-  EXPECT_EQ(values(grad(x)), (Numbers{20, 28}));
-  Tensor z = leaf({0, 0});
-  backward({&z, 1}, {&seed, 1});
-  EXPECT_FALSE(grad(z).is_same(seed));
-}
-
-TEST_F(Engine, AMillionNodes) {
-  int64_t before = in_use();
-  {
-    Tensor x = leaf({1}), y = x;
-    for (int i = 0; i < 1000000; ++i) y = add(y, x);
-    backward(sum(y));
-    EXPECT_EQ(values(grad(x)), (Numbers{1000001}));
-    y = mul(x, x);
-    for (int i = 0; i < 300000; ++i) y = mul(y, x);  // with saved tensors, dropped unused
-    std::vector<Tensor> g = grad({&y, 1}, {&y, 1}, {});
-  }
-  EXPECT_EQ(in_use(), before);
-}
-
-TEST_F(Engine, SavedTensorsAreFreedOnTheWay) {
-  Tensor x = leaf({1});
-  Tensor y = mul(x, x);
-  TensorImpl* inner = y.impl();
-  Tensor z = mul(y, y);
-  retain(inner);
-  y = Tensor();
-  EXPECT_GT(inner->refs.load(), 1u);
-  backward(sum(z));
-  EXPECT_EQ(inner->refs.load(), 1u);  // although z's graph is still there
-  release(inner);
-}
-
 TEST_F(Engine, LeavesDieWithTheirGraphs) {
   int64_t before = in_use();
   Tensor y;
@@ -189,70 +86,6 @@ TEST_F(Engine, LeavesDieWithTheirGraphs) {
   backward(y);  // the leaf lives as long as edges lead to it
   y = Tensor();
   EXPECT_EQ(in_use(), before);
-}
-
-TEST_F(Engine, HooksRunInOrder) {
-  Tensor x = leaf({1});
-  Tensor y = mul(x, x), z = mul(y, y);
-  std::string order;
-  auto note = [&](char c) {
-    return hook([&order, c](Gradients&, const Gradients*) { order += c; });
-  };
-  add_accumulated_hook(x, note('A'));
-  add_hook(x, note('x'));
-  y->grad_fn->make_hooks().pre.push_back({1, note('p')});
-  y->grad_fn->make_hooks().post.push_back({2, note('q')});
-  add_hook(y, note('1'));
-  uint64_t second = add_hook(y, note('2'));
-  add_hook(y, note('3'));
-  add_hook(z, note('z'));
-  Tensor s = sum(z);
-  backward({&s, 1}, {}, {.retain_graph = true});
-  EXPECT_EQ(order, "z123pqxA");
-  remove_hook(y, second);
-  order.clear();
-  backward(s);
-  EXPECT_EQ(order, "z13pqxA");
-}
-
-TEST_F(Engine, TensorHooksReplaceGradients) {
-  Tensor x = leaf({1, 2});
-  Tensor y = mul(x, x);
-  add_hook(y, hook([](Gradients& g, const Gradients*) { g[0] = mul(g[0], vec({10, 10})); }));
-  retain_grad(y);
-  backward(sum(y));
-  EXPECT_EQ(values(grad(y)), (Numbers{10, 10}));  // after the hooks
-  EXPECT_EQ(values(grad(x)), (Numbers{20, 40}));
-  Tensor z = mul(x, x);
-  add_hook(z, hook([](Gradients& g, const Gradients*) { g[0] = vec({1, 2, 3}); }));
-  EXPECT_NE(message_of([&] { backward(sum(z)); }).find("hook has changed the size of value"),
-            std::string::npos);
-}
-
-TEST_F(Engine, LeafHooksSeeTheTotal) {
-  Tensor x = leaf({1});
-  int calls = 0;
-  add_hook(x, hook([&](Gradients& g, const Gradients*) {
-    ++calls;
-    EXPECT_EQ(values(g[0]), (Numbers{5}));
-    g[0] = mul(g[0], vec({2}));
-  }));
-  Tensor y = add(mul(x, vec({2})), mul(x, vec({3})));
-  Tensor s = sum(y);
-  EXPECT_EQ(values(grad({&s, 1}, {&x, 1}, {}, {.retain_graph = true})[0]), (Numbers{10}));
-  backward(s);
-  EXPECT_EQ(calls, 2);
-  EXPECT_EQ(values(grad(x)), (Numbers{10}));
-}
-
-TEST_F(Engine, RetainedGradientsDoNotKeepTheirTensor) {
-  Tensor x = leaf({1});
-  Tensor y = mul(x, x);
-  retain_grad(y);
-  Tensor s = sum(y);
-  y = Tensor();
-  backward(s);
-  EXPECT_EQ(values(grad(x)), (Numbers{2}));
 }
 
 TEST_F(Engine, PassesMayBeNested) {
@@ -325,18 +158,6 @@ TEST_F(Engine, ThreadsThatReleaseASharedGraphDoNotCrash) {
   }
 }
 
-TEST_F(Engine, ThreadsShareLeaves) {
-  Tensor x = leaf({1});
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 500; ++i) backward(sum(mul(x, x)));
-    });
-  }
-  for (std::thread& t : threads) t.join();
-  EXPECT_EQ(values(grad(x)), (Numbers{4000}));
-}
-
 struct BadNode final : Node {
   const char* name() const override { return "BadBackward0"; }
   void apply(Gradients&, Gradients& grads_in) override { grads_in[0] = vec({1, 2, 3, 4, 5}); }
@@ -384,17 +205,6 @@ TEST_F(Engine, AnomalyModeNamesTheCall) {
   EXPECT_NE(text.find("Function 'MulBackward0' returned nan values in its 0th output."),
             std::string::npos);
   EXPECT_NE(text.find("Error detected in MulBackward0"), std::string::npos);
-}
-
-TEST_F(Engine, GradientsAreStolenOrCopiedIntoTheLeafsLayout) {
-  Tensor x = new_strided({2, 3}, {1, 2}, kFloat64);
-  write(x, of({2, 3}, {1}));
-  set_requires_grad(x, true);
-  backward(sum(mul(x, x)));
-  EXPECT_EQ(grad(x).strides(), x.strides());
-  Tensor y = leaf({1, 2});
-  backward(sum(y));  // an expanded gradient
-  EXPECT_EQ(grad(y).strides(), IntList({1}));
 }
 
 TEST_F(Engine, CreateGraphMakesGradientsDifferentiable) {

@@ -380,6 +380,10 @@ inline std::string message_of(auto&& f) {
   return "no error";
 }
 
+inline bool says(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
 // A hook made of a lambda.
 template <class F>
 struct LambdaHook final : Hook {

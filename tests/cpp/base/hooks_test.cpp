@@ -1,8 +1,9 @@
-// The profiler's extents and the location hook.
+// The profiler's extents.
 #include "facula/base/hooks.h"
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace facula {
@@ -34,18 +35,6 @@ TEST(Hooks, TheProfilerSeesNestedExtents) {
     profiler_hooks = nullptr;  // extents that have begun still end
   }
   EXPECT_EQ(events, (std::vector<std::string>{"begin linear", "begin addmm", "end 2", "end 1"}));
-}
-
-TEST(Hooks, LocationsComeFromTheFrontEnd) {
-  static int code;
-  static const LocationHooks hooks{
-      .capture = []() noexcept { return Location{&code, 12}; },
-      .describe = [](Location at) { return "line " + std::to_string(at.offset); }};
-  EXPECT_EQ(location_hooks.load(), nullptr);
-  location_hooks = &hooks;
-  const LocationHooks* active = location_hooks;
-  EXPECT_EQ(active->describe(active->capture()), "line 12");
-  location_hooks = nullptr;
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// Devices as text.
+#include "facula/core/device.h"
+
+#include <gtest/gtest.h>
+
+#include "facula/base/error.h"
+
+namespace facula {
+namespace {
+
+TEST(Device, ReadsAndWrites) {
+  EXPECT_EQ(device_text(parse_device("cpu")), "cpu");
+  EXPECT_EQ(device_text(parse_device("cuda:1")), "cuda:1");
+  EXPECT_TRUE(parse_device("meta").is_meta());
+  for (const char* bad : {"", "foo", "cpu:", "cpu:x", "cpu:-1", "cpu:01", "cpu:1 ", "cuda:200"}) {
+    EXPECT_THROW(parse_device(bad), Error) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace facula
