@@ -77,7 +77,7 @@ def write_pages(out: Path) -> int:
         names = " ".join(f"[{row.name}]({family}.md#{row.name})" for row in public)
         index += [f"**{family}**: {names}", ""]
         count += len(public)
-    (reference / "index.md").write_text("\n".join(index))
+    (reference / "operators.md").write_text("\n".join(index))
     return count
 
 
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     count = write_pages(arguments.out)
-    print(f"{count} operators in {arguments.out}/reference/index.md")
+    print(f"{count} operators in {arguments.out}/reference/operators.md")
 
 
 if __name__ == "__main__":

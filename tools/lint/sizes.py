@@ -25,6 +25,11 @@ NO_FUNCTION = re.compile(
     r"case|default|#|//|\}|template\b.*(class|struct)\s)"
 )
 
+# The end of a parameter or initialiser list, qualifiers, and the opening brace of a body.
+OPENS_FUNCTION = re.compile(
+    r"\)(\s|const|noexcept|override|final|mutable|&|->[\w\s:<>*&,]+)*\{\s*$"
+)
+
 
 def cpp_functions(lines: list[str]) -> Iterator[tuple[int, int]]:
     """Yields (first line, length) of function bodies, found by the layout of clang-format."""
@@ -32,8 +37,7 @@ def cpp_functions(lines: list[str]) -> Iterator[tuple[int, int]]:
     while number < len(lines):
         line = lines[number]
         indent = len(line) - len(line.lstrip())
-        opens = line.rstrip().endswith("{") and indent <= 4 and not NO_FUNCTION.match(line)
-        if opens and "(" in "".join(lines[max(0, number - 4):number + 1]) and "=" not in line[-4:]:
+        if indent <= 4 and OPENS_FUNCTION.search(line) and not NO_FUNCTION.match(line):
             closing = " " * indent + "}"
             for last in range(number + 1, len(lines)):
                 if lines[last].startswith(closing) and not lines[last].startswith(closing + " "):

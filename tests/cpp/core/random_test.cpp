@@ -23,76 +23,77 @@ std::vector<double> filled(uint64_t seed, size_t count, Fill fill) {
   return {values.begin(), values.end()};
 }
 
+using Fill = std::vector<double> (*)(uint64_t, size_t);
+const std::map<std::string, Fill> kFills = {
+    {"rand",
+     [](uint64_t s, size_t n) {
+       return filled<float>(s, n,
+                            [](auto& g, float* o, int64_t c) { random::uniform(g, o, c, 0, 1); });
+     }},
+    {"rand_double",
+     [](uint64_t s, size_t n) {
+       return filled<double>(s, n,
+                             [](auto& g, double* o, int64_t c) { random::uniform(g, o, c, 0, 1); });
+     }},
+    {"uniform",
+     [](uint64_t s, size_t n) {
+       return filled<float>(s, n,
+                            [](auto& g, float* o, int64_t c) { random::uniform(g, o, c, -2, 3); });
+     }},
+    {"randn",
+     [](uint64_t s, size_t n) {
+       return filled<float>(s, n,
+                            [](auto& g, float* o, int64_t c) { random::normal(g, o, c, 0, 1); });
+     }},
+    {"randn_double",
+     [](uint64_t s, size_t n) {
+       return filled<double>(s, n,
+                             [](auto& g, double* o, int64_t c) { random::normal(g, o, c, 0, 1); });
+     }},
+    {"normal",
+     [](uint64_t s, size_t n) {
+       return filled<float>(s, n,
+                            [](auto& g, float* o, int64_t c) { random::normal(g, o, c, 1, 2); });
+     }},
+    {"randint10",
+     [](uint64_t s, size_t n) {
+       return filled<int64_t>(
+           s, n, [](auto& g, int64_t* o, int64_t c) { random::integers(g, o, c, 10, 0); });
+     }},
+    {"randint1000005",
+     [](uint64_t s, size_t n) {
+       return filled<int64_t>(
+           s, n, [](auto& g, int64_t* o, int64_t c) { random::integers(g, o, c, 1000005, -5); });
+     }},
+    {"randint_2_40",
+     [](uint64_t s, size_t n) {
+       return filled<int64_t>(s, n, [](auto& g, int64_t* o, int64_t c) {
+         random::integers(g, o, c, uint64_t{1} << 40, 0);
+       });
+     }},
+    {"randperm",
+     [](uint64_t s, size_t n) {
+       return filled<int64_t>(s, n,
+                              [](auto& g, int64_t* o, int64_t c) { random::permutation(g, o, c); });
+     }},
+    {"randn3_rand2",
+     [](uint64_t s, size_t n) {
+       return filled<float>(s, n, [](auto& g, float* o, int64_t) {
+         random::normal(g, o, 3, 0, 1);
+         random::uniform(g, o + 3, 2, 0, 1);
+       });
+     }},
+    {"randn20_randn3",
+     [](uint64_t s, size_t n) {
+       return filled<float>(s, n, [](auto& g, float* o, int64_t) {
+         random::normal(g, o, 20, 0, 1);
+         random::normal(g, o + 20, 3, 0, 1);
+       });
+     }},
+};
+
 std::vector<double> stream(const std::string& name, uint64_t seed, size_t count) {
-  using Fill = std::vector<double> (*)(uint64_t, size_t);
-  static const std::map<std::string, Fill> fills = {
-      {"rand",
-       [](uint64_t s, size_t n) {
-         return filled<float>(s, n,
-                              [](auto& g, float* o, int64_t c) { random::uniform(g, o, c, 0, 1); });
-       }},
-      {"rand_double",
-       [](uint64_t s, size_t n) {
-         return filled<double>(
-             s, n, [](auto& g, double* o, int64_t c) { random::uniform(g, o, c, 0, 1); });
-       }},
-      {"uniform",
-       [](uint64_t s, size_t n) {
-         return filled<float>(
-             s, n, [](auto& g, float* o, int64_t c) { random::uniform(g, o, c, -2, 3); });
-       }},
-      {"randn",
-       [](uint64_t s, size_t n) {
-         return filled<float>(s, n,
-                              [](auto& g, float* o, int64_t c) { random::normal(g, o, c, 0, 1); });
-       }},
-      {"randn_double",
-       [](uint64_t s, size_t n) {
-         return filled<double>(
-             s, n, [](auto& g, double* o, int64_t c) { random::normal(g, o, c, 0, 1); });
-       }},
-      {"normal",
-       [](uint64_t s, size_t n) {
-         return filled<float>(s, n,
-                              [](auto& g, float* o, int64_t c) { random::normal(g, o, c, 1, 2); });
-       }},
-      {"randint10",
-       [](uint64_t s, size_t n) {
-         return filled<int64_t>(
-             s, n, [](auto& g, int64_t* o, int64_t c) { random::integers(g, o, c, 10, 0); });
-       }},
-      {"randint1000005",
-       [](uint64_t s, size_t n) {
-         return filled<int64_t>(
-             s, n, [](auto& g, int64_t* o, int64_t c) { random::integers(g, o, c, 1000005, -5); });
-       }},
-      {"randint_2_40",
-       [](uint64_t s, size_t n) {
-         return filled<int64_t>(s, n, [](auto& g, int64_t* o, int64_t c) {
-           random::integers(g, o, c, uint64_t{1} << 40, 0);
-         });
-       }},
-      {"randperm",
-       [](uint64_t s, size_t n) {
-         return filled<int64_t>(
-             s, n, [](auto& g, int64_t* o, int64_t c) { random::permutation(g, o, c); });
-       }},
-      {"randn3_rand2",
-       [](uint64_t s, size_t n) {
-         return filled<float>(s, n, [](auto& g, float* o, int64_t) {
-           random::normal(g, o, 3, 0, 1);
-           random::uniform(g, o + 3, 2, 0, 1);
-         });
-       }},
-      {"randn20_randn3",
-       [](uint64_t s, size_t n) {
-         return filled<float>(s, n, [](auto& g, float* o, int64_t) {
-           random::normal(g, o, 20, 0, 1);
-           random::normal(g, o + 20, 3, 0, 1);
-         });
-       }},
-  };
-  return fills.at(name)(seed, count);
+  return kFills.at(name)(seed, count);
 }
 
 // "randn17" -> "randn", "rand5_double" -> "rand_double"; names with a fill of their own stay.
