@@ -128,9 +128,12 @@ void update(const Tensor& param, const Tensor& grad, ParamState& state, const Sg
   bool buffered = o.momentum != 0;
   bool first = buffered && !state.slots[0].defined();
   if (buffered) slot(state, 0, param);
-  kernels::SgdStep step{
-      o.lr,      o.weight_decay, sign_of(o.maximize), o.momentum, first ? 1 : 1 - o.dampening,
-      o.nesterov};
+  kernels::SgdStep step{.lr = o.lr,
+                        .weight_decay = o.weight_decay,
+                        .sign = sign_of(o.maximize),
+                        .momentum = o.momentum,
+                        .keep = first ? 1 : 1 - o.dampening,
+                        .nesterov = o.nesterov};
   state.step += 1;
   apply(param, grad, state, buffered ? 1 : 0, kernels::optim->sgd, step);
 }
