@@ -68,9 +68,11 @@ class Entry {
     for (int i = 0; i < 2 && keys.numbers[i]; ++i) {
       if (!read_number(keys.numbers[i], numbers_[i], state.numbers[i])) return false;
     }
-    for (int i = 0; i < 3 && keys.slots[i]; ++i) {
+    for (int i = 0; i < 3 && keys.slots[i] && found_ < PyDict_GET_SIZE(dict); ++i) {
       PyObject* o = find(dict, keys.slots[i]);
-      if (!o || o == Py_None) continue;
+      if (!o) continue;
+      ++found_;
+      if (o == Py_None) continue;
       if (!is_tensor(o) || impl(o)->intercept || !impl(o)->device.is_cpu()) return false;
       state.slots[i] = Tensor::borrow(impl(o));
       had_slot_[i] = true;
@@ -102,6 +104,7 @@ class Entry {
   bool read_number(PyObject* key, float*& place, double& value) {
     PyObject* o = find(dict_, key);
     if (!o) return true;
+    ++found_;
     place = number_of(o);
     if (place) value = *place;
     return place != nullptr;
@@ -118,6 +121,7 @@ class Entry {
   float* step_ = nullptr;
   float* numbers_[2] = {};
   bool had_slot_[3] = {};
+  Py_ssize_t found_ = 0;  // entries of the dict that have been met
 };
 
 // gradient_of gives the gradient of a parameter, undefined when it has none.

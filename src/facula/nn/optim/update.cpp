@@ -96,6 +96,21 @@ void apply(const Tensor& param, const Tensor& grad, ParamState& state, unsigned 
   kernel(arrays, step);
 }
 
+// power is base^step; parameters of a group mostly share both, so the last two results are kept.
+double power(double base, double step) {
+  struct Known {
+    double base, step, value;
+  };
+  thread_local Known known[2] = {};
+  thread_local int next = 0;
+  for (const Known& k : known) {
+    if (k.base == base && k.step == step) return k.value;
+  }
+  double value = std::pow(base, step);
+  known[next ^= 1] = {base, step, value};
+  return value;
+}
+
 double sign_of(bool maximize) { return maximize ? -1 : 1; }
 
 // Decay is how a weight decay enters: through the gradient, or by shrinking the parameter.
@@ -144,13 +159,13 @@ void update(const Tensor& param, const Tensor& grad, ParamState& state, const Ad
   slot(state, 1, param);
   if (o.amsgrad) slot(state, 2, param);
   Decay decay(o.weight_decay, o.lr, o.decoupled_weight_decay);
-  kernels::AdamStep step{o.lr / (1 - std::pow(o.beta1, t)),
+  kernels::AdamStep step{o.lr / (1 - power(o.beta1, t)),
                          decay.weight_decay,
                          sign_of(o.maximize),
                          decay.shrink,
                          o.beta1,
                          o.beta2,
-                         1 / std::sqrt(1 - std::pow(o.beta2, t)),
+                         1 / std::sqrt(1 - power(o.beta2, t)),
                          o.eps,
                          o.amsgrad};
   apply(param, grad, state, o.amsgrad ? 7 : 3, kernels::optim->adam, step);
@@ -188,7 +203,7 @@ void update(const Tensor& param, const Tensor& grad, ParamState& state, const Ad
   double t = state.step += 1;
   slot(state, 0, param);
   slot(state, 1, param);
-  kernels::AdamaxStep step{o.lr / (1 - std::pow(o.beta1, t)),
+  kernels::AdamaxStep step{o.lr / (1 - power(o.beta1, t)),
                            o.weight_decay,
                            sign_of(o.maximize),
                            o.beta1,
@@ -214,7 +229,7 @@ void update(const Tensor& param, const Tensor& grad, ParamState& state, const Na
                           decay.shrink,
                           o.beta1,
                           o.beta2,
-                          1 / (1 - std::pow(o.beta2, t)),
+                          1 / (1 - power(o.beta2, t)),
                           o.eps};
   apply(param, grad, state, 3, kernels::optim->nadam, step);
 }
@@ -223,16 +238,16 @@ void update(const Tensor& param, const Tensor& grad, ParamState& state, const Ra
   double t = state.step += 1;
   slot(state, 0, param);
   slot(state, 1, param);
-  double power = std::pow(o.beta2, t), correction = 1 - power;
+  double decayed = power(o.beta2, t), correction = 1 - decayed;
   double limit = 2 / (1 - o.beta2) - 1;
-  double length = limit - 2 * t * power / correction;
+  double length = limit - 2 * t * decayed / correction;
   double adapt = 0;
   if (length > 5) {
     double rectify = (length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length);
     adapt = std::sqrt(rectify * correction);
   }
   Decay decay(o.weight_decay, o.lr, o.decoupled_weight_decay);
-  kernels::RadamStep step{o.lr / (1 - std::pow(o.beta1, t)),
+  kernels::RadamStep step{o.lr / (1 - power(o.beta1, t)),
                           adapt,
                           decay.weight_decay,
                           sign_of(o.maximize),
