@@ -203,12 +203,8 @@ void update(const Tensor& param, const Tensor& grad, ParamState& state, const Ad
   double t = state.step += 1;
   slot(state, 0, param);
   slot(state, 1, param);
-  kernels::AdamaxStep step{o.lr / (1 - power(o.beta1, t)),
-                           o.weight_decay,
-                           sign_of(o.maximize),
-                           o.beta1,
-                           o.beta2,
-                           o.eps};
+  kernels::AdamaxStep step{
+      o.lr / (1 - power(o.beta1, t)), o.weight_decay, sign_of(o.maximize), o.beta1, o.beta2, o.eps};
   apply(param, grad, state, 3, kernels::optim->adamax, step);
 }
 
