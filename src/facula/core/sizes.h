@@ -48,7 +48,30 @@ class IntList {
   size_t size_ = 0;
 };
 
-using OptIntList = std::optional<IntList>;
+// OptIntList is an IntList or nothing. Like IntList, it must not outlive the statement in which it
+// is made from braces; std::optional would keep a pointer into a temporary that is gone before.
+class OptIntList {
+ public:
+  constexpr OptIntList() = default;
+  constexpr OptIntList(std::nullopt_t) {}
+  constexpr OptIntList(IntList list) : list_(list), present_(true) {}
+  OptIntList(const Sizes& s) : list_(s), present_(true) {}
+  OptIntList(const std::vector<int64_t>& s) : list_(s), present_(true) {}
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
+  constexpr OptIntList(std::initializer_list<int64_t> s) : list_(s.begin(), s.size()), present_(true) {}
+#pragma GCC diagnostic pop
+  constexpr bool has_value() const { return present_; }
+  constexpr explicit operator bool() const { return present_; }
+  constexpr const IntList& operator*() const { return list_; }
+  constexpr const IntList* operator->() const { return &list_; }
+  constexpr const IntList& value() const { return list_; }
+  constexpr IntList value_or(IntList other) const { return present_ ? list_ : other; }
+
+ private:
+  IntList list_;
+  bool present_ = false;
+};
 
 // list_text writes "[2, 3]".
 FACULA_API std::string list_text(IntList list);

@@ -1,0 +1,67 @@
+"""First and second derivatives of every operator against central differences, in float64."""
+
+from __future__ import annotations
+
+import facula
+import pytest
+from facula.autograd import gradcheck, gradgradcheck
+from samples import Sample, samples, tensors_in
+
+# Random operators, and those whose recorded inputs stand on kinks where differences mean nothing.
+UNFIT = {
+    "special.polygamma": "steps across poles", "polygamma": "steps across poles",
+}
+
+
+def differentiable(case: dict) -> bool:
+    """Cases of float32 and complex inputs whose gradient was recorded."""
+    return bool(case.get("grads")) and case.get("dtype") in ("float32", "complex64")
+
+
+SAMPLES = {op: s for op, s in samples(differentiable, 1).items() if op not in UNFIT}
+
+
+def widened(t: facula.Tensor) -> facula.Tensor:
+    """Floats in double precision, as fresh leaves that keep the wish for a gradient."""
+    if not (t.is_floating_point() or t.is_complex()):
+        return t
+    wide = t.detach().to(facula.complex128 if t.is_complex() else facula.float64).clone()
+    return wide.requires_grad_(t.requires_grad)
+
+
+def function_of(sample: Sample) -> tuple:
+    """The call as a function of its leaves: (function, leaves)."""
+    call, args, kwargs = sample.build(widened)
+    leaves = [t for t in tensors_in(args) + tensors_in(list(kwargs.values())) if t.requires_grad]
+
+    def run(*inputs: facula.Tensor):
+        place = iter(inputs)
+
+        def swap(value):
+            if isinstance(value, facula.Tensor):
+                return next(place) if value.requires_grad else value
+            if isinstance(value, (list, tuple)):
+                return type(value)(swap(v) for v in value)
+            return value
+
+        out = call(*[swap(a) for a in args], **{k: swap(v) for k, v in kwargs.items()})
+        found = [t for t in tensors_in(out) if t.requires_grad]
+        return tuple(found)
+
+    return run, leaves
+
+
+@pytest.mark.parametrize("op", sorted(SAMPLES))
+def test_first_derivative(op: str) -> None:
+    run, leaves = function_of(SAMPLES[op][0])
+    if not leaves or not run(*leaves):
+        pytest.skip("nothing to differentiate")
+    assert gradcheck(run, leaves, fast_mode=True, check_undefined_grad=False, atol=1e-4, rtol=1e-3)
+
+
+@pytest.mark.parametrize("op", sorted(SAMPLES))
+def test_second_derivative(op: str) -> None:
+    run, leaves = function_of(SAMPLES[op][0])
+    if not leaves or not run(*leaves):
+        pytest.skip("nothing to differentiate")
+    assert gradgradcheck(run, leaves, fast_mode=True, check_undefined_grad=False, atol=1e-4, rtol=1e-3)

@@ -1,0 +1,51 @@
+"""Every operator gives the same values for every layout of its inputs, and the same shapes on the meta device."""
+
+from __future__ import annotations
+
+import facula
+import pytest
+from samples import Sample, samples, tensors_in
+
+# Operators that show or depend on strides and storages themselves.
+ABOUT_LAYOUT = {
+    "as_strided", "as_strided_copy", "as_strided_scatter", "resize_", "view", "view_as", "view_copy", "view_as_complex",
+    "contiguous", "empty_like", "set_",
+}
+DATA_DEPENDENT = "the shape of the result depends on data"
+
+SAMPLES = {op: s for op, s in samples(lambda case: case.get("dtype") in ("float32", "int64", "bool", "complex64"), 2).items()
+           if op not in ABOUT_LAYOUT}
+PAIRS = [(op, i) for op in sorted(SAMPLES) for i in range(len(SAMPLES[op]))]
+
+
+def transposed(t: facula.Tensor) -> facula.Tensor:
+    """The same values with the order of dimensions in memory reversed."""
+    if t.dim() < 2:
+        return t.detach()
+    order = list(range(t.dim()))[::-1]
+    return t.detach().permute(order).contiguous().permute(order)
+
+
+def spread(t: facula.Tensor) -> facula.Tensor:
+    """The same values with gaps: every second element of a longer last dimension, at an offset."""
+    if t.dim() == 0:
+        return facula.stack([t.detach(), t.detach()])[1]
+    wide = facula.stack([t.detach(), t.detach()], -1).flatten(-2)
+    return facula.cat([wide[..., :1], wide], -1)[..., 1::2]
+
+
+def values(sample: Sample, change) -> list[facula.Tensor]:
+    call, args, kwargs = sample.build(change)
+    return tensors_in(call(*args, **kwargs))
+
+
+@pytest.mark.parametrize(("op", "i"), PAIRS)
+def test_layouts_agree(op: str, i: int) -> None:
+    sample = SAMPLES[op][i]
+    want = values(sample, lambda t: t.detach())
+    for change in (transposed, spread):
+        got = values(sample, change)
+        assert len(got) == len(want)
+        for g, w in zip(got, want, strict=True):
+            assert g.dtype == w.dtype
+            facula.testing.assert_close(g, w, rtol=1e-4, atol=1e-5, equal_nan=True)
