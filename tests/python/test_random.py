@@ -111,8 +111,8 @@ def test_generators_are_pickled_with_their_state():
         (lambda: facula.rand(2, dtype=facula.int32), NotImplementedError, "'Int'"),
         (lambda: facula.rand(-1), RuntimeError, "negative"),
         (lambda: facula.randint(5, 3, (3,)), RuntimeError, "from=5 >= to=3"),
-        (lambda: facula.randint(2.5, (3,)), TypeError, ""),
-        (lambda: facula.normal(0.0, 1.0), TypeError, ""),
+        (lambda: facula.randint(2.5, (3,)), TypeError, "randint"),
+        (lambda: facula.normal(0.0, 1.0), TypeError, "normal"),
         (lambda: facula.zeros(3, requires_grad=True).normal_(), RuntimeError, "leaf"),
     ],
 )
