@@ -13,7 +13,7 @@ function(facula_install_library root component)
   install(PROGRAMS ${FACULA_BUNDLED} DESTINATION "${root}lib" ${part})
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/facula" DESTINATION "${root}include" ${part}
           FILES_MATCHING PATTERN "*.h"
-          PATTERN "src/facula/python" EXCLUDE PATTERN "src/facula/kernels" EXCLUDE)
+          PATTERN "src/facula/python" EXCLUDE PATTERN "src/facula/kernels/cpu" EXCLUDE)
   install(DIRECTORY "${FACULA_GENERATED}/facula" DESTINATION "${root}include" ${part} OPTIONAL
           FILES_MATCHING PATTERN "*.h")
   install(FILES "${PROJECT_BINARY_DIR}/cmake/FaculaConfig.cmake"

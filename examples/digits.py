@@ -138,7 +138,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="one epoch, to see that it runs")
-    parser.add_argument("--out", default=os.environ.get("FACULA_EXAMPLE_OUT", "digits-out"))
+    parser.add_argument("--out", default=os.environ.get("FACULA_EXAMPLE_OUT", "out"))
     args = parser.parse_args()
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)

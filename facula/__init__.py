@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib as _importlib
 import math as _math
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from facula import _C
@@ -48,6 +49,35 @@ for _name in (
     "contiguous_format channels_last channels_last_3d preserve_format"
 ).split():
     globals()[_name] = getattr(_C, _name)
+
+if _TYPE_CHECKING:  # what the loops above and below put into the namespace
+    from facula import autograd, fft, linalg, nn, optim, special, utils
+    from facula._C import (
+        bfloat16,
+        bool,
+        channels_last,
+        channels_last_3d,
+        complex64,
+        complex128,
+        contiguous_format,
+        float16,
+        float32,
+        float64,
+        int8,
+        int16,
+        int32,
+        int64,
+        preserve_format,
+        strided,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+    )
+    from facula._C._functions import *
+    from facula._tensor_str import get_printoptions, set_printoptions
+    from facula.random import fork_rng
+    from facula.serialization import load, save
 
 # The functions of the operator table.
 globals().update({k: v for k, v in vars(_C._functions).items() if not k.startswith("__")})

@@ -12,7 +12,6 @@ from facula.optim.optimizer import (
     load,
     new_slot,
     new_step,
-    number,
     store,
 )
 
@@ -62,7 +61,7 @@ class Adadelta(RuleOptimizer):
         return _C._optim.adadelta_step(
             group["params"],
             self.state,
-            number(group["lr"]),
+            group["lr"],
             group["rho"],
             group["eps"],
             group["weight_decay"],

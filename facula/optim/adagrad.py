@@ -81,7 +81,7 @@ class Adagrad(RuleOptimizer):
         return _C._optim.adagrad_step(
             group["params"],
             self.state,
-            number(group["lr"]),
+            group["lr"],
             group["lr_decay"],
             group["weight_decay"],
             group["initial_accumulator_value"],

@@ -86,9 +86,9 @@ class Adam(RuleOptimizer):
         return _C._optim.adam_step(
             group["params"],
             self.state,
-            number(group["lr"]),
-            number(beta1),
-            number(beta2),
+            group["lr"],
+            beta1,
+            beta2,
             group["eps"],
             group["weight_decay"],
             group["amsgrad"],

@@ -63,7 +63,7 @@ class Adamax(RuleOptimizer):
         return _C._optim.adamax_step(
             group["params"],
             self.state,
-            number(group["lr"]),
+            group["lr"],
             beta1,
             beta2,
             group["eps"],

@@ -67,7 +67,7 @@ class ASGD(RuleOptimizer):
         return _C._optim.asgd_step(
             group["params"],
             self.state,
-            number(group["lr"]),
+            group["lr"],
             group["lambd"],
             group["alpha"],
             group["t0"],

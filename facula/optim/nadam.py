@@ -78,7 +78,7 @@ class NAdam(RuleOptimizer):
         return _C._optim.nadam_step(
             group["params"],
             self.state,
-            number(group["lr"]),
+            group["lr"],
             beta1,
             beta2,
             group["eps"],

@@ -69,7 +69,7 @@ class RAdam(RuleOptimizer):
         return _C._optim.radam_step(
             group["params"],
             self.state,
-            number(group["lr"]),
+            group["lr"],
             beta1,
             beta2,
             group["eps"],

@@ -12,7 +12,6 @@ from facula.optim.optimizer import (
     load,
     new_slot,
     new_step,
-    number,
     store,
 )
 
@@ -71,7 +70,7 @@ class RMSprop(RuleOptimizer):
         return _C._optim.rmsprop_step(
             group["params"],
             self.state,
-            number(group["lr"]),
+            group["lr"],
             group["alpha"],
             group["eps"],
             group["weight_decay"],

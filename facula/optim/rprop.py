@@ -59,7 +59,7 @@ class Rprop(RuleOptimizer):
         return _C._optim.rprop_step(
             group["params"],
             self.state,
-            number(group["lr"]),
+            group["lr"],
             eta_minus,
             eta_plus,
             smallest,

@@ -10,7 +10,6 @@ from facula.optim.optimizer import (
     check_flags,
     check_lr,
     check_non_negative,
-    number,
 )
 
 __all__ = ["SGD"]
@@ -72,10 +71,10 @@ class SGD(RuleOptimizer):
         return _C._optim.sgd_step(
             group["params"],
             self.state,
-            number(group["lr"]),
-            number(group["momentum"]),
-            number(group["dampening"]),
-            number(group["weight_decay"]),
+            group["lr"],
+            group["momentum"],
+            group["dampening"],
+            group["weight_decay"],
             group["nesterov"],
             group["maximize"],
         )

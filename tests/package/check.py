@@ -35,17 +35,17 @@ target_link_libraries(consumer PRIVATE Facula::facula)
 """
 
 MAIN = """
-#include <atomic>
 #include <cstdio>
-#include "facula/base/parallel.h"
+#include "facula/autograd/engine.h"
+#include "facula/ops/functions.h"
 
 int main() {
-  std::atomic<long> sum{0};
-  facula::parallel_for(0, 1000, 1, [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; ++i) sum += i;
-  });
-  std::printf("%ld\\n", sum.load());
-  return sum == 499500 ? 0 : 1;
+  facula::Tensor x = facula::ones({2, 3});
+  facula::set_requires_grad(x, true);
+  facula::backward(facula::sum(facula::mul(x, x)));
+  double total = *facula::sum(facula::grad(x)).data_as<float>();
+  std::printf("%g\\n", total);
+  return total == 12 ? 0 : 1;
 }
 """
 

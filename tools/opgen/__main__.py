@@ -56,8 +56,8 @@ def outputs(families: dict[str, list[rows.Row]]) -> dict[str, str]:
     includes = "".join(f'#include "facula/ops/{f}_functions.h"\n' for f in families)
     files["facula/ops/functions.h"] = "// All operators.\n#pragma once\n" + includes
     files["python/all_bindings.cpp"] = bindings.all_bindings(list(families))
-    for space, text in stubs.stubs([r for m in families.values() for r in m]).items():
-        files[f"stubs/{space or 'facula'}.pyi"] = text
+    for name, text in stubs.stubs([r for m in families.values() for r in m]).items():
+        files[f"stubs/{name}"] = text
     return files
 
 

@@ -242,10 +242,14 @@ void each_philox_block(PhiloxKey key, int64_t begin, int64_t end, Use use) {
 
 template <class T>
 void bernoulli(PhiloxKey key, T* out, int64_t begin, int64_t end, uint64_t threshold) {
-  each_philox_block(key, begin, end, [&](const uint32_t* words, int64_t start, int64_t size) {
-    for (int64_t i = 0; i < size; ++i) {
-      out[start - begin + i] = T(words[i] < threshold ? 1 : 0);
-    }
+  if (threshold == 0) {
+    std::fill(out, out + (end - begin), T(0));
+    return;
+  }
+  const auto last = static_cast<uint32_t>(threshold - 1);  // the largest number that succeeds
+  each_philox_block(key, begin, end, [=](const uint32_t* words, int64_t start, int64_t size) {
+    T* to = out + (start - begin);
+    for (int64_t i = 0; i < size; ++i) to[i] = T(words[i] <= last ? 1 : 0);
   });
 }
 
@@ -263,11 +267,16 @@ template <class T>
 void dropout(PhiloxKey key, T* out, const T* in, int64_t begin, int64_t end, uint64_t threshold,
              double scale) {
   using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const auto factor = static_cast<Compute>(scale);
-  each_philox_block(key, begin, end, [&](const uint32_t* words, int64_t start, int64_t size) {
+  const auto factor = static_cast<Compute>(threshold == 0 ? 0 : scale);
+  const auto last = static_cast<uint32_t>(threshold - (threshold != 0));
+  each_philox_block(key, begin, end, [=](const uint32_t* words, int64_t start, int64_t size) {
+    T* to = out + (start - begin);
+    const T* from = in + (start - begin);
+    // out is in or does not touch it.
+#pragma GCC ivdep
     for (int64_t i = 0; i < size; ++i) {
-      const Compute kept = words[i] < threshold ? factor : Compute{0};
-      out[start - begin + i] = T(static_cast<Compute>(in[start - begin + i]) * kept);
+      const Compute kept = words[i] <= last ? factor : Compute{0};
+      to[i] = T(static_cast<Compute>(from[i]) * kept);
     }
   });
 }

@@ -175,6 +175,16 @@ TEST(Philox, KnownAnswers) {
   EXPECT_EQ(words[48], 0x9b00dbd8u);
 }
 
+TEST(Philox, VectorsGiveWhatThePortableFormGives) {
+  for (uint64_t block : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 27, (uint64_t{1} << 28) - 1,
+                         uint64_t{1} << 28, uint64_t{0x123456789abcd}}) {
+    uint32_t words[kPhiloxBlock], portable[kPhiloxBlock];
+    philox_block({0xffffffffu, 0x9abcdef0u}, block, words);
+    philox::portable_block({0xffffffffu, 0x9abcdef0u}, block, portable);
+    for (int i = 0; i < kPhiloxBlock; ++i) ASSERT_EQ(words[i], portable[i]) << block << ' ' << i;
+  }
+}
+
 TEST(Philox, BlocksAndKeysDiffer) {
   uint32_t a[kPhiloxBlock], b[kPhiloxBlock], c[kPhiloxBlock], d[kPhiloxBlock];
   philox_block({1, 2}, 0, a);
