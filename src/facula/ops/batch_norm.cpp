@@ -206,12 +206,12 @@ Tensor instance_norm(const Tensor& input, const Tensor& running_mean, const Tens
   NoGrad no_grad;
   double samples = static_cast<double>(input->sizes[0]);
   if (running_mean.defined()) {
-    update_running(running_mean, div(sum(detach(mean), 0), samples), momentum);
+    update_running(running_mean, div(sum(detach(mean), IntList({0})), samples), momentum);
   }
   if (running_var.defined()) {
     Tensor variance = sub(pow(detach(rstd), -2), eps);
     double factor = static_cast<double>(length) / static_cast<double>(length - 1);
-    update_running(running_var, mul(div(sum(variance, 0), samples), factor), momentum);
+    update_running(running_var, mul(div(sum(variance, IntList({0})), samples), factor), momentum);
   }
   return result;
 }
