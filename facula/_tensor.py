@@ -5,10 +5,13 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
 
 from facula import _C
 from facula._legacy import TITLE_OF, TypedStorage, _TensorKind
+
+TYPE_CHECKING = False  # typing is costly to import
+if TYPE_CHECKING:
+    from typing import Any
 
 Tensor = _C.Tensor
 

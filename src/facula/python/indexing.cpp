@@ -12,20 +12,6 @@ namespace facula::python {
 
 namespace {
 
-#if __has_include("facula/ops/index_functions.h")
-Tensor gather_index(const Tensor& t, TensorList indices) { return facula::index(t, indices); }
-void scatter_index(const Tensor& t, TensorList indices, const Tensor& value) {
-  facula::index_put_(t, indices, value, false);
-}
-#else
-Tensor gather_index(const Tensor&, TensorList) {
-  raise_error(ErrorKind::kNotImplemented, "index: indexing with tensors is not built");
-}
-void scatter_index(const Tensor&, TensorList, const Tensor&) {
-  raise_error(ErrorKind::kNotImplemented, "index_put_: indexing with tensors is not built");
-}
-#endif
-
 [[noreturn, gnu::cold]] void out_of_bounds(int64_t index, int64_t dim, int64_t size) {
   raise_error(ErrorKind::kIndex, "index ", index, " is out of bounds for dimension ", dim,
               " with size ", size);
@@ -305,7 +291,7 @@ Tensor get(const Tensor& self, PyObject* index) {
   Index parsed(self);
   parse(parsed, self, index);
   if (parsed.tensors.empty()) return parsed.view.result();
-  return gather_index(parsed.view.inner(), parsed.tensors);
+  return facula::index(parsed.view.inner(), parsed.tensors);
 }
 
 PyObject* subscript(PyObject* self, PyObject* index) {
@@ -356,7 +342,7 @@ void set(const Tensor& self, PyObject* index, PyObject* value) {
   } else {
     source = unwrap(value);
   }
-  scatter_index(target, parsed.tensors, source);
+  facula::index_put_(target, parsed.tensors, source, false);
 }
 
 int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
