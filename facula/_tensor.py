@@ -303,12 +303,6 @@ def _cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tenso
     return self.to("cuda" if device is None else device)
 
 
-@_attach("is_shared")
-def _is_shared(self: Tensor) -> bool:
-    """Say whether the memory is shared between processes."""
-    return False
-
-
 @_attach("is_pinned")
 def _is_pinned(self: Tensor, device: Any = None) -> bool:
     """Say whether the memory is page-locked."""

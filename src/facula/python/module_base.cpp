@@ -77,7 +77,8 @@ void amend_message(PyObject* error) {
   std::string inner = type_name(trail.modules.front());
   dot = inner.rfind('.');
   if (dot != inner.npos) inner = inner.substr(dot + 1);
-  Owned text(PyUnicode_FromFormat("%U\n  in module %s (%s)", message, path.c_str(), inner.c_str()));
+  if (path != inner) path += cat(" (", inner, ")");
+  Owned text(PyUnicode_FromFormat("%U\n  in module %s", message, path.c_str()));
   Owned changed(text ? PyTuple_Pack(1, text.get()) : nullptr);
   if (changed) PyObject_SetAttrString(error, "args", changed.get());
 }
