@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import importlib as _importlib
 import math as _math
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from facula import _C
 from facula._C import (
@@ -43,6 +41,8 @@ from facula._C import (
 )
 from facula.version import __version__
 
+TYPE_CHECKING = False  # typing is costly to import
+
 for _name in (
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
     "complex64 complex128 strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc jagged "
@@ -50,7 +50,9 @@ for _name in (
 ).split():
     globals()[_name] = getattr(_C, _name)
 
-if _TYPE_CHECKING:  # what the loops above and below put into the namespace
+if TYPE_CHECKING:  # what the loops above and below put into the namespace
+    from typing import Any as _Any
+
     from facula import autograd, fft, linalg, nn, optim, special, utils
     from facula._C import (
         bfloat16,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from facula import _C
+
+TYPE_CHECKING = False  # typing is costly to import
+if TYPE_CHECKING:
+    from typing import Any
 
 # bits, mantissa bits, exponent of the largest power of two, decimal resolution
 _FLOATS = {

@@ -5,10 +5,13 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
 
 from facula import _C
 from facula._legacy import TITLE_OF, TypedStorage, _TensorKind
+
+TYPE_CHECKING = False  # typing is costly to import
+if TYPE_CHECKING:
+    from typing import Any
 
 Tensor = _C.Tensor
 
@@ -298,12 +301,6 @@ def _cpu(self: Tensor, memory_format: Any = None) -> Tensor:
 def _cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
     """Give a copy in a GPU's memory; RuntimeError in builds without CUDA."""
     return self.to("cuda" if device is None else device)
-
-
-@_attach("is_shared")
-def _is_shared(self: Tensor) -> bool:
-    """Say whether the memory is shared between processes."""
-    return False
 
 
 @_attach("is_pinned")

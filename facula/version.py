@@ -1,8 +1,9 @@
 """The version of the package, read from version.txt, the one place where it is written."""
 
-from pathlib import Path
+import os.path
 
-__version__ = (Path(__file__).parent / "version.txt").read_text().strip()
+with open(os.path.join(os.path.dirname(__file__), "version.txt")) as _file:
+    __version__ = _file.read().strip()
 version = __version__
 cuda = None
 hip = None

@@ -28,7 +28,7 @@ manual("recurrent_layer(Tensor data, int[] batch_sizes, Tensor h0, Tensor? c0, T
              " grad_cy if defined(grad_cy) else None, data, batch_sizes, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr, output, gates, cells,"
              " mode, reverse, mask)"})
 BACKWARD = ("(Tensor? grad_output, Tensor? grad_hy, Tensor? grad_cy, Tensor data, int[] batch_sizes, Tensor h0, Tensor? c0,"
-            " Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, Tensor? w_hr, Tensor output, Tensor gates, Tensor? cells,"
+            " Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, Tensor? w_hr, Tensor output, Tensor? gates, Tensor? cells,"
             " str mode, bool reverse, bool[] output_mask)"
             " -> (Tensor dx, Tensor dh0, Tensor dc0, Tensor dw_ih, Tensor dw_hh, Tensor db_ih, Tensor db_hh, Tensor dw_hr)")
 composite("recurrent_layer_backward" + BACKWARD, names="")

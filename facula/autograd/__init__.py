@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib as _importlib
 from collections.abc import Sequence
-from typing import Any
 
 from facula import _C
 from facula.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from facula.autograd.function import Function
 from facula.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+
+TYPE_CHECKING = False  # typing is costly to import
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "Function",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from facula import _C
+
+TYPE_CHECKING = False  # typing is costly to import
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 

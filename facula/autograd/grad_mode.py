@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator
-from typing import Any
 
 from facula import _C
+
+TYPE_CHECKING = False  # typing is costly to import
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
 

@@ -37,6 +37,7 @@ def embedding(
         padding_idx += weight.size(0)
     if max_norm is not None:
         _renormalize(weight, input.contiguous(), max_norm, norm_type)
+    sparse = sparse and weight.requires_grad  # it matters for the gradient alone
     if padding_idx == -1 and not scale_grad_by_freq and not sparse:
         return facula.embedding(weight, input)
     return facula.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)

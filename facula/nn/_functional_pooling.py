@@ -176,14 +176,14 @@ def max_unpool3d(
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Average over `output_size` windows; None keeps the input's size there."""
-    if not isinstance(output_size, int) and None in output_size:
+    if not isinstance(output_size, int):
         output_size = _list_with_default(output_size, list(input.size()))
     return _nn.adaptive_avg_pool2d(input, output_size)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Average over `output_size` windows; None keeps the input's size there."""
-    if not isinstance(output_size, int) and None in output_size:
+    if not isinstance(output_size, int):
         output_size = _list_with_default(output_size, list(input.size()))
     return _nn.adaptive_avg_pool3d(input, output_size)
 

@@ -238,6 +238,18 @@ def kaiming_normal_(
         return tensor.normal_(0, _kaiming_std(tensor, a, mode, nonlinearity), generator=generator)
 
 
+def _orthonormal(a: Tensor) -> Tensor:
+    """Give the factor Q of A = QR whose R has a positive diagonal, by Gram-Schmidt done twice."""
+    wide = a.to(facula.float64)
+    q = facula.zeros_like(wide)
+    for j in range(wide.size(1)):
+        column = wide[:, j]
+        for _ in range(2):
+            column = column - q[:, :j] @ (q[:, :j].t() @ column)
+        q[:, j] = column / (column * column).sum().sqrt()
+    return q.to(a.dtype)
+
+
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """Fill with a (semi-)orthogonal matrix, the trailing dimensions flattened (Saxe, 2013)."""
     if tensor.ndimension() < 2:
@@ -246,19 +258,12 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         return tensor
     rows = tensor.size(0)
     cols = tensor.numel() // rows
-    flattened = facula.empty((rows, cols), dtype=tensor.dtype, device=tensor.device).normal_(
-        0, 1, generator=generator
-    )
     with facula.no_grad():
-        if rows < cols:
-            flattened = flattened.t()
-        q, r = facula.linalg.qr(flattened)
-        q = q * r.diagonal().sign()  # makes the decomposition unique
-        if rows < cols:
-            q = q.t()
-        tensor.view_as(q).copy_(q)
-        tensor.mul_(gain)
-    return tensor
+        flattened = facula.empty((rows, cols), dtype=tensor.dtype, device=tensor.device)
+        flattened.normal_(0, 1, generator=generator)
+        q = _orthonormal(flattened.t()).t() if rows < cols else _orthonormal(flattened)
+        tensor.copy_(q.reshape(tensor.shape))
+        return tensor.mul_(gain)
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import facula
 
 
@@ -30,6 +32,8 @@ def test_idle_blocks_are_used_again_and_can_be_given_back():
         facula.empty(1 << 22)
     assert facula.cpu.memory_stats()["num_system_alloc"] == mappings
     reserved = facula.cpu.memory_reserved()
+    if reserved == 0:
+        pytest.skip("the cache is off")
     facula.cpu.empty_cache()
     assert reserved - facula.cpu.memory_reserved() >= 1 << 24
     assert facula.cpu.memory_stats()["cached_bytes.all.current"] == 0

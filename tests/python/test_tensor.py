@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import os
 import pickle
 import weakref
 
@@ -373,6 +374,17 @@ def test_legacy_constructors():
     assert facula.zeros(1).type("facula.LongTensor").dtype == facula.int64
     assert facula.zeros(1).new(2, 2).shape == (2, 2)
     assert facula.zeros(1, dtype=facula.int32).new_tensor([1.0]).dtype == facula.int32
+
+
+def test_shared_memory_reaches_forked_children():
+    t = facula.zeros(3)
+    assert not t.is_shared() and t.share_memory_() is t and t.is_shared()
+    child = os.fork()
+    if child == 0:
+        t.add_(1)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert t.tolist() == [1.0, 1.0, 1.0]
 
 
 def test_methods_can_be_attached():

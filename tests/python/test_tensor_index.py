@@ -5,13 +5,6 @@ import pytest
 
 import facula
 
-try:
-    facula.zeros(2)[[0]]
-    BUILT = True
-except NotImplementedError:
-    BUILT = False
-needs_rows = pytest.mark.skipif(not BUILT, reason="the rows index and index_put_ are not built")
-
 A = np.arange(24).reshape(2, 3, 4)
 
 VIEWS = [
@@ -108,7 +101,6 @@ TENSOR_INDICES = [
 ]
 
 
-@needs_rows
 @pytest.mark.parametrize("index", TENSOR_INDICES, ids=str)
 def test_index_tensors(index):
     t = facula.tensor(A)
@@ -122,7 +114,6 @@ def test_index_tensors(index):
     assert got.shape == want.shape and got.tolist() == want.tolist()
 
 
-@needs_rows
 @pytest.mark.parametrize("index", TENSOR_INDICES, ids=str)
 def test_index_tensor_assignment(index):
     if isinstance(index, list) and not index:
@@ -134,7 +125,6 @@ def test_index_tensor_assignment(index):
     assert t.tolist() == want.tolist()
 
 
-@needs_rows
 def test_index_errors_of_tensors():
     t = facula.zeros(3)
     with pytest.raises(IndexError):

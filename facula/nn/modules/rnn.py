@@ -134,7 +134,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Check rank, size and dtype of the input."""
         weight = self.weight_ih_l0
-        if input.dtype != weight.dtype and not facula.is_autocast_enabled():
+        if input.dtype != weight.dtype:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 "Convert input: "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "facula/base/error.h"
 #include "facula/base/parallel.h"
@@ -204,7 +205,11 @@ Tensor rrelu_slopes(const Tensor& self, const Scalar& lower, const Scalar& upper
         } else if (training) {
           random::uniform(g, out + i, 1, low, high);
         } else {
-          out[i] = T(static_cast<float>((low + high) / 2));
+          if constexpr (std::is_same_v<T, double>) {
+            out[i] = (low + high) / 2;
+          } else {
+            out[i] = T(static_cast<float>((low + high) / 2));
+          }
         }
       }
     });

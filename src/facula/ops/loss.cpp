@@ -177,7 +177,7 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const Scalar
   if (p.re == 2) z = mul(z, z);
   if (weight.defined()) z = mul(z, reshape(index_select(weight, 0, reshape(t, {-1})), {-1, 1}));
   z = scatter_value(z, 1, t, Scalar(0.0));
-  Tensor loss = div(sum(z, {1}), static_cast<double>(classes));
+  Tensor loss = div(sum(z, IntList({1})), static_cast<double>(classes));
   return reduced(input.dim() == 2 ? loss : reshape(loss, target.sizes()), reduction);
 }
 

@@ -97,16 +97,7 @@ void check_pad(const char* op, int64_t n, const Tensor& input, IntList pad, bool
 Tensor padded_by_map(const char* op, int64_t n, const Tensor& input, IntList pad,
                      std::string_view mode) {
   check_pad(op, n, input, pad, mode == "reflect");
-  // Negative numbers crop; the rest pads.
-  Sizes crop, grow;
-  bool crops = false;
-  for (int64_t p : pad) {
-    crop.push_back(std::min<int64_t>(p, 0));
-    grow.push_back(std::max<int64_t>(p, 0));
-    crops = crops || p < 0;
-  }
-  Tensor x = crops ? constant_pad_nd(input, crop, 0) : input;
-  return pad_by_map(x, grow, mode);
+  return pad_by_map(input, pad, mode);  // negative numbers crop: their map starts inside
 }
 
 kernels::ConvShape block_shape(IntList image, IntList kernel, IntList dilation, IntList padding,

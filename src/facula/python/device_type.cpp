@@ -5,7 +5,7 @@
 namespace facula::python {
 
 PyTypeObject device_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-thread_local bool has_factory_device = false;
+[[gnu::tls_model("initial-exec")]] thread_local bool has_factory_device = false;
 thread_local Device factory_device;
 
 namespace {

@@ -12,20 +12,6 @@ namespace facula::python {
 
 namespace {
 
-#if __has_include("facula/ops/index_functions.h")
-Tensor gather_index(const Tensor& t, TensorList indices) { return facula::index(t, indices); }
-void scatter_index(const Tensor& t, TensorList indices, const Tensor& value) {
-  facula::index_put_(t, indices, value, false);
-}
-#else
-Tensor gather_index(const Tensor&, TensorList) {
-  raise_error(ErrorKind::kNotImplemented, "index: indexing with tensors is not built");
-}
-void scatter_index(const Tensor&, TensorList, const Tensor&) {
-  raise_error(ErrorKind::kNotImplemented, "index_put_: indexing with tensors is not built");
-}
-#endif
-
 [[noreturn, gnu::cold]] void out_of_bounds(int64_t index, int64_t dim, int64_t size) {
   raise_error(ErrorKind::kIndex, "index ", index, " is out of bounds for dimension ", dim,
               " with size ", size);
@@ -262,16 +248,50 @@ void parse(Index& out, const Tensor& self, PyObject* index) {
   }
 }
 
-Tensor get(const Tensor& self, PyObject* index) {
-  if (PyLong_CheckExact(index) && self.dim() > 0) {
-    int64_t i = to_int64(index, "index"), n = self->sizes[0];
-    if (i < -n || i >= n) out_of_bounds(i, 0, n);
-    return facula::select(self, 0, i);
+// plain_view is the fast way for ints and slices alone while nobody records; false when the index
+// holds anything else. It makes the same view as parse().
+bool plain_view(const Tensor& self, PyObject* const* items, Py_ssize_t n, Tensor& out) {
+  const TensorImpl* t = self.impl();
+  if (n > t->ndim || (grad_enabled() && requires_grad(self)) ||
+      (tls.above | tls.below | t->intercept) != 0) {
+    return false;
   }
+  int64_t sizes[64], strides[64], offset = t->offset;
+  size_t kept = 0;
+  for (int d = 0; d < t->ndim; ++d) {
+    int64_t size = t->sizes[d], stride = t->strides[d];
+    if (d < n) {
+      PyObject* o = items[d];
+      if (PyLong_CheckExact(o)) {
+        int64_t i = to_int64(o, "index");
+        if (i < -size || i >= size) out_of_bounds(i, d, size);
+        offset += (i < 0 ? i + size : i) * stride;
+        continue;
+      }
+      if (!PySlice_Check(o)) return false;
+      Py_ssize_t start, stop, step;
+      if (PySlice_Unpack(o, &start, &stop, &step) < 0) throw PythonError();
+      FACULA_CHECK(step > 0, kValue, "step must be greater than zero");
+      size = PySlice_AdjustIndices(size, &start, &stop, step);
+      if (size > 0) offset += start * stride;
+      stride *= step;
+    }
+    sizes[kept] = size;
+    strides[kept++] = stride;
+  }
+  out = make_view(self, IntList(sizes, kept), IntList(strides, kept), offset);
+  return true;
+}
+
+Tensor get(const Tensor& self, PyObject* index) {
+  Tensor out;
+  bool tuple = PyTuple_CheckExact(index);
+  PyObject* const* items = tuple ? &PyTuple_GET_ITEM(index, 0) : &index;
+  if (plain_view(self, items, tuple ? PyTuple_GET_SIZE(index) : 1, out)) return out;
   Index parsed(self);
   parse(parsed, self, index);
   if (parsed.tensors.empty()) return parsed.view.result();
-  return gather_index(parsed.view.inner(), parsed.tensors);
+  return facula::index(parsed.view.inner(), parsed.tensors);
 }
 
 PyObject* subscript(PyObject* self, PyObject* index) {
@@ -322,7 +342,7 @@ void set(const Tensor& self, PyObject* index, PyObject* value) {
   } else {
     source = unwrap(value);
   }
-  scatter_index(target, parsed.tensors, source);
+  facula::index_put_(target, parsed.tensors, source, false);
 }
 
 int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {

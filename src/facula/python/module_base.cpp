@@ -44,11 +44,12 @@ bool has_hooks(PyObject* dict) {
 
 // The modules that an exception has passed through, from the inside out, as addresses to compare.
 struct Trail {
-  int depth = 0;
   const void* error = nullptr;
   std::vector<PyObject*> modules;  // owned
 };
-thread_local Trail trail;
+// Plain data, so that a call costs one instruction; the trail is made for the first error.
+[[gnu::tls_model("initial-exec")]] thread_local int call_depth = 0;
+[[gnu::tls_model("initial-exec")]] thread_local Trail* trail = nullptr;
 
 std::string child_name(PyObject* parent, PyObject* child) {
   PyObject* dict = dict_of(parent);
@@ -64,28 +65,29 @@ std::string child_name(PyObject* parent, PyObject* child) {
 }
 
 void amend_message(PyObject* error) {
-  std::string path = type_name(trail.modules.back());
+  std::string path = type_name(trail->modules.back());
   size_t dot = path.rfind('.');
   if (dot != path.npos) path = path.substr(dot + 1);
-  for (size_t i = trail.modules.size() - 1; i-- > 0;) {
-    path += cat(".", child_name(trail.modules[i + 1], trail.modules[i]));
+  for (size_t i = trail->modules.size() - 1; i-- > 0;) {
+    path += cat(".", child_name(trail->modules[i + 1], trail->modules[i]));
   }
   Owned args(PyObject_GetAttrString(error, "args"));
   if (!args || !PyTuple_Check(args.get()) || PyTuple_GET_SIZE(args.get()) != 1) return;
   PyObject* message = PyTuple_GET_ITEM(args.get(), 0);
   if (!PyUnicode_Check(message)) return;
-  std::string inner = type_name(trail.modules.front());
+  std::string inner = type_name(trail->modules.front());
   dot = inner.rfind('.');
   if (dot != inner.npos) inner = inner.substr(dot + 1);
-  Owned text(PyUnicode_FromFormat("%U\n  in module %s (%s)", message, path.c_str(), inner.c_str()));
+  if (path != inner) path += cat(" (", inner, ")");
+  Owned text(PyUnicode_FromFormat("%U\n  in module %s", message, path.c_str()));
   Owned changed(text ? PyTuple_Pack(1, text.get()) : nullptr);
   if (changed) PyObject_SetAttrString(error, "args", changed.get());
 }
 
 void drop_trail() {
-  std::vector<PyObject*> modules = std::move(trail.modules);
-  trail.modules.clear();
-  trail.error = nullptr;
+  std::vector<PyObject*> modules = std::move(trail->modules);
+  trail->modules.clear();
+  trail->error = nullptr;
   for (PyObject* m : modules) Py_DECREF(m);
 }
 
@@ -94,11 +96,12 @@ void drop_trail() {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
+  if (!trail) trail = new Trail();
   if (value && value == last_library_error) {
-    if (trail.error != value) drop_trail();
-    trail.error = value;
-    trail.modules.push_back(Py_NewRef(self));
-    if (trail.depth == 1) {
+    if (trail->error != value) drop_trail();
+    trail->error = value;
+    trail->modules.push_back(Py_NewRef(self));
+    if (call_depth == 1) {
       try {
         amend_message(value);
       } catch (...) {
@@ -107,7 +110,7 @@ void drop_trail() {
       last_library_error = nullptr;
     }
   }
-  if (trail.depth == 1) drop_trail();
+  if (call_depth == 1) drop_trail();
   PyErr_Restore(type, value, trace);
 }
 
@@ -174,11 +177,14 @@ PyObject* module_vectorcall(PyObject* self, PyObject* const* args, size_t flags,
                                 kwnames);
   }
   if (Py_EnterRecursiveCall(" while calling a module")) return nullptr;
-  ++trail.depth;
+  ++call_depth;
   PyObject* result = run_forward(self, args, flags, kwnames);
-  if (!result) [[unlikely]]
+  if (!result) [[unlikely]] {
     note_error(self);
-  --trail.depth;
+  } else if (call_depth == 1 && trail && trail->error) [[unlikely]] {
+    drop_trail();  // of an error that forward caught
+  }
+  --call_depth;
   Py_LeaveRecursiveCall();
   return result;
 }

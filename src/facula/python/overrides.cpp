@@ -7,8 +7,8 @@
 
 namespace facula::python {
 
-thread_local bool overrides_disabled = false;
-thread_local bool modes_active = false;
+[[gnu::tls_model("initial-exec")]] thread_local bool overrides_disabled = false;
+[[gnu::tls_model("initial-exec")]] thread_local bool modes_active = false;
 
 namespace {
 

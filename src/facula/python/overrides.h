@@ -6,8 +6,8 @@
 namespace facula::python {
 
 // Per thread: DisableTorchFunctionSubclass is on; the function modes that are on.
-extern thread_local bool overrides_disabled;
-extern thread_local bool modes_active;
+[[gnu::tls_model("initial-exec")]] extern thread_local bool overrides_disabled;
+[[gnu::tls_model("initial-exec")]] extern thread_local bool modes_active;
 
 // has_override says whether the type of an object defines a __torch_function__ that is not the
 // disabled one.

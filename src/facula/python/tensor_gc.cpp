@@ -17,7 +17,14 @@ namespace {
 
 class GraphWalk {
  public:
+  // The walk starts at `root`, whose references it counts but does not follow again.
+  explicit GraphWalk(TensorImpl* root = nullptr) : root_(root) {}
+
   void tensor(TensorImpl* t) {
+    if (t && t == root_) {
+      ++root_references_;
+      return;
+    }
     if (!t || !all_seen(t, t->refs.load(std::memory_order_relaxed))) return;
     if (t->flags & kOwnsPython) {
       found_.push_back(t->python);
@@ -64,6 +71,8 @@ class GraphWalk {
   }
 
   const std::vector<PyObject*>& found() const { return found_; }
+  // root_references counts the references to the root that the walk met.
+  uint32_t root_references() const { return root_references_; }
 
  private:
   bool all_seen(const void* p, uint32_t owners) { return ++seen_[p] == owners; }
@@ -80,6 +89,8 @@ class GraphWalk {
     }
   }
 
+  TensorImpl* root_;
+  uint32_t root_references_ = 0;
   std::unordered_map<const void*, uint32_t> seen_;
   std::vector<Node*> stack_;
   std::vector<PyObject*> found_;
@@ -101,14 +112,27 @@ int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
   }
   if (Py_TYPE(self) != &tensor_type) Py_VISIT(Py_TYPE(self));
   TensorImpl* p = o->impl;
-  if (!p || (p->flags & kOwnsPython) || p->refs.load(std::memory_order_relaxed) != 1) return 0;
-  if (owned_by_cpp.load(std::memory_order_relaxed) == 0) return 0;
+  if (!p || owned_by_cpp.load(std::memory_order_relaxed) == 0) return 0;
   if (!p->grad_fn && !p->meta && !p->base) return 0;
-  GraphWalk walk;
+  bool flipped = p->flags & kOwnsPython;
+  uint32_t references = p->refs.load(std::memory_order_relaxed);
+  // Only leaves may be part of a cycle that leads through their own gradient.
+  if ((flipped || references != 1) && !holds_itself(p)) return 0;
+  GraphWalk walk(p);
   walk.inside(p);
   walk.run();
+  if (walk.root_references() + (flipped ? 0 : 1) != references) return 0;
   for (PyObject* found : walk.found()) Py_VISIT(found);
+  if (flipped) Py_VISIT(self);
   return 0;
+}
+
+bool holds_itself(const TensorImpl* p) {
+  if (p->grad_fn || !p->meta) return false;
+  const AutogradMeta* m = find_meta(p);
+  if (m->grad.defined() && m->grad->grad_fn) return true;
+  AccumulateGrad* a = m->accumulator.load(std::memory_order_relaxed);
+  return a && a->has_hooks();
 }
 
 int visit_graph(Node* n, visitproc visit, void* arg) {
@@ -123,16 +147,22 @@ int visit_graph(Node* n, visitproc visit, void* arg) {
 int tensor_clear(PyObject* self) {
   auto* o = reinterpret_cast<PyTensor*>(self);
   TensorImpl* p = o->impl;
-  if (p && !(p->flags & kOwnsPython) && p->refs.load(std::memory_order_relaxed) == 1) {
-    if (AutogradMeta* m = find_meta(p)) {
-      Tensor grad = std::move(m->grad);
-      if (AccumulateGrad* a = m->accumulator.load(std::memory_order_relaxed)) {
-        auto hooks = std::move(a->hooks);
-      }
-    }
-    if (auto* n = std::exchange(p->grad_fn, nullptr)) n->release();
-  }
   Py_CLEAR(o->dict);
+  if (!p) return 0;
+  bool only_python = !(p->flags & kOwnsPython) && p->refs.load(std::memory_order_relaxed) == 1;
+  if (!only_python && !holds_itself(p)) return 0;
+  // What is taken out here dies at the end, when p may be gone with it.
+  Tensor grad;
+  std::unique_ptr<NodeHooks> hooks;
+  Node* node = nullptr;
+  if (AutogradMeta* m = find_meta(p)) {
+    grad = std::move(m->grad);
+    if (AccumulateGrad* a = m->accumulator.load(std::memory_order_relaxed)) {
+      hooks = std::move(a->hooks);
+    }
+  }
+  if (only_python) node = std::exchange(p->grad_fn, nullptr);
+  if (node) node->release();
   return 0;
 }
 

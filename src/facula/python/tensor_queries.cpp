@@ -1,5 +1,10 @@
 // Small questions that are methods of Tensor and functions of the package alike, and what pickles
 // and graphs ask a tensor for.
+#include <sys/mman.h>
+
+#include <mutex>
+#include <unordered_map>
+
 #include "facula/ops/functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/module.h"
@@ -62,6 +67,55 @@ PyObject* note_write(PyObject* self, PyObject*) {
   });
 }
 
+// ---- memory that forked processes share
+
+// The mappings that share_memory_ made, by address.
+std::mutex shared_lock;
+std::unordered_map<const void*, size_t> shared_mappings;
+
+void unmap(void* address) {
+  size_t bytes = 0;
+  {
+    std::lock_guard<std::mutex> lock(shared_lock);
+    auto it = shared_mappings.find(address);
+    if (it == shared_mappings.end()) return;
+    bytes = it->second;
+    shared_mappings.erase(it);
+  }
+  munmap(address, bytes);
+}
+
+bool in_shared_memory(const Tensor& t) {
+  std::lock_guard<std::mutex> lock(shared_lock);
+  return shared_mappings.contains(t->storage->data());
+}
+
+PyObject* is_shared(PyObject* self, PyObject*) {
+  return guarded([&] { return wrap(in_shared_memory(unwrap(self))); });
+}
+
+// share_memory_ moves the tensor's storage into memory that children of fork() see too.
+PyObject* share_memory(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& t = unwrap(self);
+    FACULA_CHECK(t.device().is_cpu(), kRuntime, "share_memory_: expected a tensor of the CPU");
+    size_t bytes = t->storage->bytes();
+    if (in_shared_memory(t) || bytes == 0) return Py_NewRef(self);
+    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    FACULA_CHECK(address != MAP_FAILED, kOutOfMemory, "share_memory_: no ", bytes,
+                 " bytes of shared memory");
+    {
+      std::lock_guard<std::mutex> lock(shared_lock);
+      shared_mappings.emplace(address, bytes);
+    }
+    Storage* storage = Storage::external(address, bytes, unmap, address);
+    std::memcpy(address, t->storage->data(), bytes);
+    replace_storage(t.impl(), storage);
+    storage->release();
+    return Py_NewRef(self);
+  });
+}
+
 PyMethodDef shared_methods[] = {
     {"resolve_conj", fast(resolve_conj), METH_FASTCALL,
      "resolve_conj($self, /)\n--\n\nThe tensor itself: conjugates are computed at once."},
@@ -74,6 +128,10 @@ PyMethodDef only_methods[] = {
     {"nelement", fast(numel), METH_FASTCALL, "nelement($self, /)\n--\n\nThe number of elements."},
     {"resize_as_", fast(resize_as), kFast,
      "resize_as_($self, other, /)\n--\n\nChanges the sizes to those of another tensor."},
+    {"share_memory_", share_memory, METH_NOARGS,
+     "share_memory_($self, /)\n--\n\nMoves the storage into memory that forked children share."},
+    {"is_shared", is_shared, METH_NOARGS,
+     "is_shared($self, /)\n--\n\nWhether forked children share the memory."},
     {"__complex__", as_complex, METH_NOARGS, nullptr},
     {"_bump_version", note_write, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},

@@ -65,7 +65,8 @@ void tensor_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   bool exact = type == &tensor_type;
   TensorImpl* p = o->impl;
-  if (p && (o->dict || o->weak || !exact) && p->refs.load(std::memory_order_acquire) > 1) {
+  bool shared = p && p->refs.load(std::memory_order_acquire) > 1;
+  if (shared && (o->dict || o->weak || !exact || (p->meta && holds_itself(p)))) {
     Py_SET_REFCNT(self, 1);
     p->flags |= kOwnsPython;
     owned_by_cpp.fetch_add(1, std::memory_order_relaxed);

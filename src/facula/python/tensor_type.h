@@ -61,6 +61,9 @@ extern PyMethodDef tensor_methods[];
 PyObject* tensor_iterate(PyObject* self);
 Py_ssize_t tensor_length(PyObject* self);
 PyObject* tensor_richcompare(PyObject* a, PyObject* b, int op);
+// holds_itself says whether a leaf's gradient or hooks may lead back to it: then its object is
+// worth keeping, because only Python's garbage collector can free such a cycle.
+bool holds_itself(const TensorImpl* p);
 int tensor_traverse(PyObject* self, visitproc visit, void* arg);
 int tensor_clear(PyObject* self);
 PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs);

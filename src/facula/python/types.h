@@ -39,7 +39,7 @@ PyObject* device_object(Device d);  // a new reference
 bool is_device(PyObject* o);
 Device unwrap_device(PyObject* o, const char* op);
 // The device that factories use when none is given; set by `with device:` and set_default_device.
-extern thread_local bool has_factory_device;
+[[gnu::tls_model("initial-exec")]] extern thread_local bool has_factory_device;
 extern thread_local Device factory_device;
 
 PyObject* layout_object();  // facula.strided, borrowed

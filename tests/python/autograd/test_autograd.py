@@ -208,6 +208,42 @@ def test_cycle_through_grad():
     assert ref() is None
 
 
+def test_cycle_through_create_graph():
+    class Probe:
+        pass
+
+    def leave():
+        x = leaf(1.0, 2.0)
+        probe = Probe()
+        x.register_hook(lambda g, probe=probe: None)
+        x.exp().sum().backward(create_graph=True)
+        return weakref.ref(probe), weakref.ref(x), weakref.ref(x.grad)
+
+    refs = leave()
+    gc.collect()
+    assert [r() for r in refs] == [None, None, None]
+
+    def leave_without_hooks():
+        x = leaf(1.0)
+        x.exp().backward(create_graph=True)
+
+    before = facula._C._memory_stats()["allocated_bytes.current"]
+    for _ in range(20):
+        leave_without_hooks()
+    gc.collect()
+    after = facula._C._memory_stats()["allocated_bytes.current"]
+    assert after - before < 4096
+
+
+def test_parameters_with_hooks_live_on():
+    x = leaf(1.0)
+    x.register_hook(lambda g: g * 2)
+    for _ in range(2):
+        gc.collect()
+        (x * 3).backward()
+    assert x.grad.item() == 12.0
+
+
 def test_graph_dies_with_its_last_tensor():
     x = leaf(1.0)
     y = (x * 2).exp()
