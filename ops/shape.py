@@ -51,8 +51,8 @@ composite("swap_last(Tensor self)", "transpose(self, -2, -1)", names="", doc="Tr
 manual("select_backward(Tensor grad, int[] input_sizes, int dim, int index)", names="", grad={"grad": "select(grad, dim, index)"})
 manual("slice_backward(Tensor grad, int[] input_sizes, int dim, int? start, int? end, int step)", names="",
        grad={"grad": "slice(grad, dim, start, end, step)"})
-manual("narrow_backward(Tensor grad, int[] input_sizes, int dim, int start)", names="",
-       grad={"grad": "narrow(grad, dim, start, size(grad, dim))"})
+manual("narrow_backward(Tensor grad_output, int[] input_sizes, int dim, int start)", names="",
+       grad={"grad_output": "narrow(grad, dim, start, size(grad_output, dim))"})
 manual("diagonal_backward(Tensor grad, int[] input_sizes, int offset, int dim1, int dim2)", names="",
        grad={"grad": "diagonal(grad, offset, dim1, dim2)"})
 manual("unfold_backward(Tensor grad, int[] input_sizes, int dim, int size, int step)", names="",

@@ -69,6 +69,11 @@ def metadata_in(text: str, where: str) -> set[tuple[str, str]]:
             if isinstance(n, ast.Call) and n.func.id in METADATA and isinstance(n.args[0], ast.Name)}
 
 
+def is_gradient(row: Row, name: str) -> bool:
+    """Whether a name in a rule means an incoming gradient (or the mask of wanted ones)."""
+    return name in ("grad", "mask") or (name.startswith("grad_") and row.sig.param(name) is None)
+
+
 class _Rewrite(ast.NodeTransformer):
     """size(x, d) is shape(x)[d]; is_complex(x) asks dtype(x)."""
 
@@ -309,7 +314,7 @@ class OpPrinter:
 
     def metadata(self, helper: str, arg: ast.expr) -> tuple[str, str]:
         suffix, kind, live = METADATA[helper]
-        if isinstance(arg, ast.Name) and not self.live and not arg.id.startswith(("grad", "mask")):
+        if isinstance(arg, ast.Name) and not self.live and not is_gradient(self.row, arg.id):
             return kind, f"{arg.id}_{suffix}_"
         return kind, live.format(self.print(arg)[1])
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opgen.expressions import METADATA, METADATA_MEMBER, OpPrinter, metadata_in, names_in
+from opgen.expressions import METADATA, METADATA_MEMBER, OpPrinter, is_gradient, metadata_in, names_in
 from opgen.loops import Fused, fused_loops
 from opgen.rows import Row
 from opgen.signature import TENSORS, Param
@@ -29,7 +29,7 @@ class NodePlan:
         for key, expr in self.rules.items():
             for name in names_in(expr, self.where):
                 used.setdefault(name, set()).add(key)
-            self.metadata |= {(n, h) for n, h in metadata_in(expr, self.where) if not n.startswith("grad")}
+            self.metadata |= {(n, h) for n, h in metadata_in(expr, self.where) if not is_gradient(self.row, n)}
         self.used = used
         self.params = [p for p in row.sig.params if p.name in used]
         self.results = [o for o in row.sig.outputs if o.name in used]
