@@ -22,7 +22,7 @@
 namespace facula {
 namespace {
 
-int64_t in_use() { return cpu_allocator().stats().allocated.current; }
+int64_t cpu_bytes_in_use() { return cpu_allocator().stats().allocated.current; }
 
 TEST(SmallClasses, AscendAndCoverEverySize) {
   for (int c = 1; c < kSmallClasses; ++c) {
@@ -77,7 +77,7 @@ TEST(AllocateCpu, StatisticsAreExactAtOnce) {
     EXPECT_GE(now.reserved.current, now.allocated.current);
   }
   deallocate_cpu(large, size_t{1} << 20);
-  EXPECT_EQ(in_use() - before.allocated.current, 100);
+  EXPECT_EQ(cpu_bytes_in_use() - before.allocated.current, 100);
   deallocate_cpu(small, 100);
   now = cpu_allocator().stats();
   EXPECT_EQ(now.allocated.current, before.allocated.current);
@@ -86,7 +86,7 @@ TEST(AllocateCpu, StatisticsAreExactAtOnce) {
 
 TEST(AllocateCpu, PeakIsExactForOneThread) {
   cpu_allocator().reset_peak_stats();
-  const int64_t start = in_use();
+  const int64_t start = cpu_bytes_in_use();
   std::vector<void*> blocks;
   for (int i = 0; i < 1000; ++i) blocks.push_back(allocate_cpu(200));
   for (void* block : blocks) deallocate_cpu(block, 200);
@@ -107,7 +107,7 @@ TEST(AllocateCpu, BlocksInUseNeverOverlap) {
   std::mt19937 random(5);
   std::map<uintptr_t, size_t> live;
   std::vector<std::pair<unsigned char*, size_t>> blocks;
-  const int64_t start = in_use();
+  const int64_t start = cpu_bytes_in_use();
   for (int i = 0; i < 100'000; ++i) {
     if (blocks.size() < 200 && random() % 2 == 0) {
       const size_t bytes = random() % (random() % 50 == 0 ? 400'000 : 3000);
@@ -135,7 +135,7 @@ TEST(AllocateCpu, BlocksInUseNeverOverlap) {
     }
   }
   for (auto [block, bytes] : blocks) deallocate_cpu(block, bytes);
-  EXPECT_EQ(in_use(), start);
+  EXPECT_EQ(cpu_bytes_in_use(), start);
 }
 
 TEST(AllocateCpu, IdleSlabsGoBackToTheSystem) {
@@ -151,25 +151,25 @@ TEST(AllocateCpu, IdleSlabsGoBackToTheSystem) {
 }
 
 TEST(AllocateCpu, BlocksFreedByAnotherThreadAreCountedAndUsedAgain) {
-  const int64_t start = in_use();
+  const int64_t start = cpu_bytes_in_use();
   std::vector<void*> blocks;
   for (int round = 0; round < 3; ++round) {
     std::thread producer([&] {
       for (int i = 0; i < 5000; ++i) blocks.push_back(allocate_cpu(300));
     });
     producer.join();
-    EXPECT_EQ(in_use() - start, 5000 * 300);
+    EXPECT_EQ(cpu_bytes_in_use() - start, 5000 * 300);
     std::thread consumer([&] {
       for (void* block : blocks) deallocate_cpu(block, 300);
     });
     consumer.join();
     blocks.clear();
-    EXPECT_EQ(in_use(), start);
+    EXPECT_EQ(cpu_bytes_in_use(), start);
   }
 }
 
 TEST(AllocateCpu, ThreadsWorkAtTheSameTime) {
-  const int64_t start = in_use();
+  const int64_t start = cpu_bytes_in_use();
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < 4; ++t) {
     threads.emplace_back([t] {
@@ -193,7 +193,7 @@ TEST(AllocateCpu, ThreadsWorkAtTheSameTime) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(in_use(), start);
+  EXPECT_EQ(cpu_bytes_in_use(), start);
 }
 
 TEST(AllocateCpu, WorksInAForkedChild) {
@@ -201,7 +201,7 @@ TEST(AllocateCpu, WorksInAForkedChild) {
   std::thread other([] {
     for (int i = 0; i < 1000; ++i) deallocate_cpu(allocate_cpu(200 + i), 200 + i);
   });
-  const int64_t start = in_use();
+  const int64_t start = cpu_bytes_in_use();
   const pid_t child = fork();
   if (child == 0) {
     int failures = 0;
@@ -212,7 +212,7 @@ TEST(AllocateCpu, WorksInAForkedChild) {
     deallocate_cpu(kept, 500);
     cpu_allocator().empty_cache();
     // The other thread may have been within a call, but not by more than one block.
-    if (std::abs(start - 500 - in_use()) > 2 * 1200) ++failures;
+    if (std::abs(start - 500 - cpu_bytes_in_use()) > 2 * 1200) ++failures;
     _exit(failures);
   }
   int status = -1;
@@ -241,11 +241,11 @@ TEST(AllocateCpu, ImpossibleSizesRaiseAndLeaveEverythingUsable) {
 }
 
 TEST(CpuAllocator, TheInterfaceGivesTheSameMemory) {
-  const int64_t start = in_use();
+  const int64_t start = cpu_bytes_in_use();
   void* block = cpu_allocator().allocate(777);
-  EXPECT_EQ(in_use() - start, 777);
+  EXPECT_EQ(cpu_bytes_in_use() - start, 777);
   deallocate_cpu(block, 777);
-  EXPECT_EQ(in_use(), start);
+  EXPECT_EQ(cpu_bytes_in_use(), start);
 }
 
 }  // namespace
