@@ -6,6 +6,7 @@
 namespace facula::kernels::FACULA_ISA {
 
 inline constexpr int kLanes = 32;
+inline constexpr int kShort = 8;  // lanes of what is left, so that short rows are vectors too
 
 template <class C>
 FACULA_INLINE C add_lanes(C* lanes) {
@@ -22,6 +23,9 @@ FACULA_INLINE C sum_of(int64_t n, F&& f) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     for (int l = 0; l < kLanes; ++l) lanes[l] += f(i + l);
+  }
+  for (; i + kShort <= n; i += kShort) {
+    for (int l = 0; l < kShort; ++l) lanes[l] += f(i + l);
   }
   C rest = 0;
   for (; i < n; ++i) rest += f(i);
@@ -59,13 +63,24 @@ FACULA_INLINE C max_lanes(int64_t n, F&& f) {
       lanes[l] = v > lanes[l] || v != v ? v : lanes[l];
     }
   }
+  for (; i + kShort <= n; i += kShort) {
+    for (int l = 0; l < kShort; ++l) {
+      C v = f(i + l);
+      lanes[l] = v > lanes[l] || v != v ? v : lanes[l];
+    }
+  }
   C best = lowest;
   for (; i < n; ++i) {
     C v = f(i);
     best = v > best || v != v ? v : best;
   }
-  for (int l = 0; l < kLanes; ++l) best = lanes[l] > best || lanes[l] != lanes[l] ? lanes[l] : best;
-  return best;
+  for (int step = kLanes / 2; step; step /= 2) {
+    for (int l = 0; l < step; ++l) {
+      C v = lanes[l + step];
+      lanes[l] = v > lanes[l] || v != v ? v : lanes[l];
+    }
+  }
+  return lanes[0] > best || lanes[0] != lanes[0] ? lanes[0] : best;
 }
 
 }  // namespace facula::kernels::FACULA_ISA
