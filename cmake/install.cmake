@@ -24,6 +24,10 @@ function(facula_install_library root component)
 endfunction()
 
 facula_install_library("" cpp)
+# The digits of nn::digits(); in an installed package they lie in facula/datasets.
+install(FILES "${PROJECT_SOURCE_DIR}/facula/datasets/digits.bin"
+              "${PROJECT_SOURCE_DIR}/facula/datasets/LICENSE.digits.txt"
+        DESTINATION share/facula/datasets COMPONENT cpp)
 
 if(TARGET _C)
   facula_install_library("facula/" python EXCLUDE_FROM_ALL)

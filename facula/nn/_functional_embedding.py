@@ -99,7 +99,7 @@ def _without_padding(
             f"padding_idx must be within the number of embeddings, {-size} through {size - 1}, but "
             f"got {padding_idx}"
         )
-    kept = (input != padding_idx % size).nonzero().reshape(-1)
+    kept = facula.arange(input.numel(), device=input.device)[input != padding_idx % size]
     rows, bags = rows.index_select(0, kept), bags.index_select(0, kept)
     ones = facula.ones(bags.size(0), dtype=facula.int64, device=bags.device)
     return rows, bags, facula.zeros_like(counts).index_add(0, bags, ones)

@@ -10,7 +10,7 @@ from typing import Any
 
 import facula
 from facula._C import _nn
-from facula.nn._reduction import legacy_get_string, reduce_loss
+from facula.nn._reduction import check_reduction, legacy_get_string, reduce_loss
 
 Tensor = facula.Tensor
 
@@ -328,6 +328,7 @@ def multilabel_margin_loss(
     """The multi-class multi-label hinge loss; a row of `target` ends at its first -1."""
     if size_average is not None or reduce is not None:
         reduction = legacy_get_string(size_average, reduce)
+    check_reduction(reduction)
     return _nn.multilabel_margin_loss(input, target, reduction)
 
 
@@ -366,6 +367,7 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
+    check_reduction(reduction)
     return _nn.multi_margin_loss(input, target, p, margin, weight, reduction)
 
 

@@ -32,3 +32,9 @@ def reduce_loss(loss: facula.Tensor, reduction: str) -> facula.Tensor:
     if reduction == "none":
         return loss
     raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def check_reduction(reduction: str) -> None:
+    """Refuse an unknown reduction with ValueError, before anything else is looked at."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")

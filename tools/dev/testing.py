@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from building import compile_preset
 from shell import BUILD, PYTHON, ROOT, environment, run, say
+from twins import compare_twins
 
 REPORTS = BUILD / "reports"
 PYTHON_TESTS = ["tests/python", "tests/ops", "tests/tools"]
@@ -106,7 +107,9 @@ def python_examples() -> Tally:
 
 
 def cpp_examples() -> Tally:
-    """Installs the C++ library, builds examples/cpp against it with find_package, runs them."""
+    """Installs the C++ library, builds examples/cpp against it with find_package, runs them and
+    compares their losses with those of the Python examples.
+    """
     prefix, folder = BUILD / "prefix", BUILD / "examples"
     source = ROOT / "examples" / "cpp"
     if not list(source.glob("*.cpp")):
@@ -122,7 +125,9 @@ def cpp_examples() -> Tally:
             return Tally(0, 1)
     code = run("ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error",
                "--output-junit", REPORTS / "examples.xml", check=False)
-    return counted(code, *read_junit([REPORTS / "examples.xml"]))
+    ran = counted(code, *read_junit([REPORTS / "examples.xml"]))
+    same, different = compare_twins(folder, REPORTS)
+    return Tally(ran.passed + same, ran.failed + different)
 
 
 # Impossible sizes are tested: they must come back as null, not end the process.

@@ -106,10 +106,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         input = input_ if batched else input_.unsqueeze(0)
         target = target_ if batched else target_.unsqueeze(0)
         used_rows = 0
+        places = facula.arange(target.size(0), device=target.device)
         output = facula.zeros(target.size(0), dtype=input.dtype, device=input.device)
         head_index = facula.zeros_like(target)
         for i, (low, high) in enumerate(zip([0, *self.cutoffs], self.cutoffs, strict=False)):
-            rows = ((target >= low) & (target < high)).nonzero().reshape(-1)
+            rows = places[(target >= low) & (target < high)]
             if rows.numel() == 0:
                 continue
             used_rows += rows.numel()

@@ -1,0 +1,174 @@
+// The walks over a tree of modules: all of them visit a module before its children.
+#include "facula/nn/module.h"
+
+#include <algorithm>
+
+#include "facula/autograd/meta.h"
+#include "facula/base/error.h"
+#include "facula/core/thread_state.h"
+#include "facula/ops/functions.h"
+
+namespace facula::nn {
+namespace {
+
+std::string joined(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : prefix + "." + name;
+}
+
+// indented moves every line but the first two places to the right.
+std::string indented(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    out += c;
+    if (c == '\n') out += "  ";
+  }
+  return out;
+}
+
+}  // namespace
+
+Module::Module(std::string type_name) : type_name_(std::move(type_name)) {}
+Module::~Module() = default;
+Module::Module(Module&&) noexcept = default;
+Module& Module::operator=(Module&&) noexcept = default;
+
+Tensor Module::forward(const Tensor&) {
+  raise_error(ErrorKind::kNotImplemented, type_name_, ".forward(input) is not defined");
+}
+
+std::string Module::repr() const {
+  std::string extra = extra_repr();
+  if (children_.empty()) return type_name_ + "(" + extra + ")";
+  std::string out = type_name_ + "(" + extra + "\n";
+  for (const auto& [name, child] : children_) {
+    out += "  (" + name + "): " + indented(child->repr()) + "\n";
+  }
+  return out + ")";
+}
+
+template <class F>
+void Module::visit(const std::string& prefix, F&& f) const {
+  f(prefix, *this);
+  for (const auto& [name, child] : children_) child->visit(joined(prefix, name), f);
+}
+
+NamedTensors Module::named_parameters(const std::string& prefix) const {
+  NamedTensors out;
+  visit(prefix, [&](const std::string& path, const Module& m) {
+    for (const auto& [name, tensor] : m.parameters_) {
+      if (tensor.defined()) out.emplace_back(joined(path, name), tensor);
+    }
+  });
+  return out;
+}
+
+NamedTensors Module::named_buffers(const std::string& prefix) const {
+  NamedTensors out;
+  visit(prefix, [&](const std::string& path, const Module& m) {
+    for (const auto& [name, tensor] : m.buffers_) {
+      if (tensor.defined()) out.emplace_back(joined(path, name), tensor);
+    }
+  });
+  return out;
+}
+
+std::vector<Tensor> Module::parameters() const {
+  std::vector<Tensor> out;
+  for (auto& [name, tensor] : named_parameters()) {
+    bool known = std::any_of(out.begin(), out.end(),
+                             [&](const Tensor& other) { return other.is_same(tensor); });
+    if (!known) out.push_back(tensor);
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, const Module*>> Module::named_modules(
+    const std::string& prefix) const {
+  std::vector<std::pair<std::string, const Module*>> out;
+  visit(prefix, [&](const std::string& path, const Module& m) { out.emplace_back(path, &m); });
+  return out;
+}
+
+std::map<std::string, Tensor> Module::state_dict() const {
+  std::map<std::string, Tensor> out;
+  for (auto& [name, tensor] : named_parameters()) out[name] = detach(tensor);
+  for (auto& [name, tensor] : named_buffers()) out[name] = tensor;
+  return out;
+}
+
+void Module::load_state_dict(const std::map<std::string, Tensor>& dict) {
+  std::map<std::string, Tensor> mine = state_dict();
+  for (const auto& [name, tensor] : mine) {
+    auto found = dict.find(name);
+    FACULA_CHECK(found != dict.end(), kRuntime, "load_state_dict: ", type_name_,
+                 " expects a tensor '", name, "', which is missing");
+    FACULA_CHECK(found->second.defined() && found->second.sizes() == tensor.sizes(), kRuntime,
+                 "load_state_dict: '", name, "' of ", type_name_, " has shape ",
+                 list_text(tensor.sizes()), ", got ",
+                 found->second.defined() ? list_text(found->second.sizes()) : "nothing");
+  }
+  for (const auto& [name, tensor] : dict) {
+    FACULA_CHECK(mine.count(name), kRuntime, "load_state_dict: ", type_name_, " has no tensor '",
+                 name, "'");
+  }
+  NoGrad off;
+  for (auto& [name, tensor] : mine) copy_(tensor, dict.at(name));
+}
+
+void Module::train(bool on) {
+  training_ = on;
+  for (auto& [name, child] : children_) child->train(on);
+}
+
+void Module::zero_grad(bool set_to_none) {
+  for (const Tensor& p : parameters()) {
+    Tensor g = grad(p);
+    if (!g.defined()) continue;
+    if (set_to_none) {
+      set_grad(p, Tensor());
+    } else {
+      NoGrad off;
+      Tensor zeros = detach(g);
+      zero_(zeros);
+      set_grad(p, zeros);
+    }
+  }
+}
+
+void Module::requires_grad(bool on) {
+  for (const Tensor& p : parameters()) set_requires_grad(p, on);
+}
+
+void Module::check_name(const std::string& name, const char* what) const {
+  FACULA_CHECK(!name.empty() && name.find('.') == std::string::npos, kKey, type_name_, ": ", what,
+               " name must not be empty or contain '.', got '", name, "'");
+  auto is_it = [&](const auto& entry) { return entry.first == name; };
+  bool taken = std::any_of(parameters_.begin(), parameters_.end(), is_it) ||
+               std::any_of(buffers_.begin(), buffers_.end(), is_it) ||
+               std::any_of(children_.begin(), children_.end(), is_it);
+  FACULA_CHECK(!taken, kKey, type_name_, ": ", what, " '", name, "' already exists");
+}
+
+Tensor Module::register_parameter(const std::string& name, Tensor tensor, bool requires_grad) {
+  check_name(name, "parameter");
+  if (tensor.defined()) {
+    FACULA_CHECK(!grad_fn(tensor), kValue, type_name_, ": cannot make a parameter '", name,
+                 "' of a tensor that was computed with gradients; detach it");
+    if (requires_grad) set_requires_grad(tensor, true);
+  }
+  parameters_.emplace_back(name, tensor);
+  return tensor;
+}
+
+Tensor Module::register_buffer(const std::string& name, Tensor tensor) {
+  check_name(name, "buffer");
+  buffers_.emplace_back(name, tensor);
+  return tensor;
+}
+
+void Module::add_child(const std::string& name, std::shared_ptr<Module> module) {
+  check_name(name, "module");
+  children_.emplace_back(name, std::move(module));
+}
+
+}  // namespace facula::nn

@@ -1,0 +1,15 @@
+// The C++ front end as a whole: operators, autograd, modules, optimisers and data.
+#pragma once
+#include "facula/autograd/engine.h"
+#include "facula/autograd/function.h"
+#include "facula/base/error.h"
+#include "facula/nn/data.h"
+#include "facula/nn/functions.h"
+#include "facula/nn/init.h"
+#include "facula/nn/layers.h"
+#include "facula/nn/module.h"
+#include "facula/nn/norms.h"
+#include "facula/nn/optim/lbfgs.h"
+#include "facula/nn/optim/optimizers.h"
+#include "facula/nn/sequential.h"
+#include "facula/nn/values.h"

@@ -1,0 +1,67 @@
+// Tests of bounds, fans and gains.
+#include "facula/nn/init.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "facula/base/error.h"
+#include "facula/nn/values.h"
+
+namespace facula::nn {
+namespace {
+
+double largest(const Tensor& t) { return item(max(abs(t))); }
+
+TEST(Init, FansCountTheReceptiveField) {
+  EXPECT_EQ(init::fan_in_and_fan_out(zeros({8, 4, 3, 5})), (std::pair<int64_t, int64_t>(60, 120)));
+  EXPECT_THROW(init::fan_in_and_fan_out(zeros({8})), Error);
+}
+
+TEST(Init, GainsAreNamed) {
+  EXPECT_EQ(init::calculate_gain("conv2d"), 1);
+  EXPECT_EQ(init::calculate_gain("tanh"), 5.0 / 3);
+  EXPECT_NEAR(init::calculate_gain("leaky_relu", 0.2), std::sqrt(2 / 1.04), 1e-15);
+  EXPECT_THROW(init::calculate_gain("nothing"), Error);
+}
+
+TEST(Init, UniformStaysInItsBounds) {
+  manual_seed(1);
+  Tensor w = new_empty({200, 50}, kFloat32);
+  init::kaiming_uniform_(w, 0);
+  double bound = std::sqrt(6.0 / 50);
+  EXPECT_LE(largest(w), bound * 1.000001);
+  EXPECT_GT(largest(w), bound * 0.99);
+  init::xavier_uniform_(w);
+  EXPECT_NEAR(largest(w), std::sqrt(6.0 / 250), 1e-3);
+}
+
+TEST(Init, NormalHasItsDeviation) {
+  manual_seed(1);
+  Tensor w = new_empty({200, 50}, kFloat32);
+  init::kaiming_normal_(w, 0, init::FanMode::kFanOut, "relu");
+  EXPECT_NEAR(item(mean(w * w)), 2.0 / 200, 5e-4);
+  init::xavier_normal_(w);
+  EXPECT_NEAR(item(mean(w * w)), 2.0 / 250, 5e-4);
+}
+
+TEST(Init, TheDefaultDrawsTheWeightFirst) {
+  manual_seed(3);
+  Tensor w = new_empty({5, 16}, kFloat32), b = new_empty({5}, kFloat32);
+  init::default_weight_and_bias_(w, b);
+  EXPECT_LE(std::max(largest(w), largest(b)), 0.25);
+  manual_seed(3);
+  Tensor again = new_empty({5, 16}, kFloat32);
+  init::default_weight_and_bias_(again, Tensor());
+  EXPECT_EQ(values_of(again), values_of(w));
+}
+
+TEST(Init, EmptyTensorsStay) {
+  Tensor w = new_empty({0, 3}, kFloat32), b = new_empty({3}, kFloat32);
+  init::kaiming_uniform_(w);
+  init::default_weight_and_bias_(new_empty({3, 0}, kFloat32), b);
+  EXPECT_EQ(largest(b), 0);
+}
+
+}  // namespace
+}  // namespace facula::nn
