@@ -89,6 +89,12 @@ def build_times() -> Tally:
     return counted(run(PYTHON, ROOT / "tools" / "ledger", check=False), 1, 0)
 
 
+def show_build_times() -> Tally:
+    """Prints the compile times; wall times on a busy machine are no reason to fail."""
+    run(PYTHON, ROOT / "tools" / "ledger", check=False)
+    return Tally(0, 0)
+
+
 def conformance() -> Tally:
     """Runs the recorded cases."""
     if not (ROOT / "facula" / "__init__.py").exists():
@@ -174,13 +180,14 @@ TINY: list[Step] = [
 ]
 FAST: list[Step] = [
     ("lints", lints),
-    ("compile times", build_times),
+    ("compile times", show_build_times),
     ("C++ tests", lambda: cpp_tests("dev")),
     ("Python tests", lambda: python_tests("-m", "not full")),
     ("conformance", conformance),
 ]
 EXAMPLES: list[Step] = [("Python examples", python_examples), ("C++ examples", cpp_examples)]
 FULL: list[Step] = [
+    ("compile times within budget", build_times),
     ("long Python tests", lambda: python_tests("-m", "full", name="python-full")),
     ("C++ tests with ASan and UBSan", sanitized_cpp),
     ("Python tests with ASan and UBSan", sanitized_python),
