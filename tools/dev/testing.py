@@ -67,15 +67,18 @@ def cpp_tests(preset: str, only: str = "", **extra: str) -> Tally:
     return counted(code, *read_junit(sorted(reports.glob("*.xml"))))
 
 
-def python_tests(*options: str, name: str = "python", **extra: str) -> Tally:
-    """Runs the Python tests with pytest on both cores."""
-    folders = [folder for folder in PYTHON_TESTS if (ROOT / folder).exists()]
+def python_tests(
+    *options: str, name: str = "python", files: list[str] = PYTHON_TESTS, **extra: str
+) -> Tally:
+    """Runs the Python tests with pytest on both cores; a selection may hold no test."""
+    folders = [folder for folder in files if (ROOT / folder).exists()]
     if not folders:
         return Tally(0, 0)
     report = REPORTS / f"{name}.xml"
     report.unlink(missing_ok=True)
     code = run(PYTHON, "-P", "-m", "pytest", *folders, f"--junitxml={report}", "-n", "2",
                "--timeout=600", *options, check=False, **extra)
+    code = 0 if code == 5 else code  # pytest's status for "no tests were selected"
     return counted(code, *read_junit([report] if report.exists() else []))
 
 
@@ -166,11 +169,17 @@ def package() -> Tally:
     return read_last_line([PYTHON, ROOT / "tests" / "package" / "check.py"])
 
 
+TINY_TESTS = [
+    "tests/python/test_tensor.py",
+    "tests/python/test_tensor_index.py",
+    "tests/python/autograd/test_autograd.py",
+]
+
 Step = tuple[str, Callable[[], Tally]]
 
 TINY: list[Step] = [
     ("C++ tests", lambda: cpp_tests("dev", "^(base|core)$")),
-    ("Python tests", lambda: python_tests("-m", "tiny", "-n", "0")),
+    ("Python tests", lambda: python_tests("-n", "0", files=TINY_TESTS)),
 ]
 FAST: list[Step] = [
     ("lints", lints),
