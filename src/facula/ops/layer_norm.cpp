@@ -261,7 +261,7 @@ Tensor rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& wei
                 std::optional<double> eps) {
   if (input.is_complex()) {
     check_shapes_of_rows("rms_norm", input, normalized_shape, weight, Tensor());
-    Tensor squares = real(mul(input, conj(input)));
+    Tensor squares = mul(input, input);
     double n = static_cast<double>(row_shape(input, normalized_shape).n);
     Tensor mean = div(sum(squares, last_dims(normalized_shape.ssize()), true), n);
     double epsilon = input.dtype() == kComplex128 ? 2.220446049250313e-16 : 1.1920928955078125e-07;
