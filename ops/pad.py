@@ -7,10 +7,11 @@ manual("constant_pad_nd(Tensor self, int[] pad, Scalar value=0)", names="constan
        doc="Adds `value` around the last dimensions; pad lists front and back from the last dimension on, negative numbers crop.")
 composite("unpad(Tensor self, int[] pad)", names="", doc="Takes away what constant_pad_nd added, and adds zeros where it cropped.")
 for n in (1, 2, 3):
-    composite(f"reflection_pad{n}d(Tensor input, int[] padding)", names=f"nn.functional.reflection_pad{n}d", out=False,
+    composite(f"reflection_pad{n}d(Tensor input, int[] padding)", f"pad_nd(input, padding, 'reflect', {n})", names=f"nn.functional.reflection_pad{n}d", out=False,
               doc="Pads with the mirror image that does not repeat the border.")
-    composite(f"replication_pad{n}d(Tensor input, int[] padding)", names=f"nn.functional.replication_pad{n}d", out=False,
+    composite(f"replication_pad{n}d(Tensor input, int[] padding)", f"pad_nd(input, padding, 'replicate', {n})", names=f"nn.functional.replication_pad{n}d", out=False,
               doc="Pads with copies of the border.")
+composite("pad_nd(Tensor input, int[] pad, str mode, int spatial)", names="")
 manual("pad_by_map(Tensor input, int[] pad, str mode)", names="",
        grad={"input": "pad_by_map_backward(grad, shape(input), pad, mode)"})
 manual("pad_by_map_backward(Tensor grad_output, int[] size, int[] pad, str mode)", names="",

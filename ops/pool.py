@@ -3,21 +3,33 @@
 
 for n in (1, 2, 3):
     composite(f"max_pool{n}d_with_indices(Tensor input, int[] kernel_size, int[]? stride=None, int[] padding=0, int[] dilation=1,"
-              " bool ceil_mode=False) -> (Tensor result, Tensor indices)", out=False,
+              " bool ceil_mode=False) -> (Tensor result, Tensor indices)",
+              f"max_pool_nd(input, kernel_size, stride, padding, dilation, ceil_mode, True, {n})", out=False,
               names=f"nn.functional.max_pool{n}d_with_indices" + (" max_pool1d_with_indices" if n == 1 else ""),
               doc="The largest element of each window, and its flat position in the plane.")
     composite(f"max_pool{n}d(Tensor input, int[] kernel_size, int[]? stride=None, int[] padding=0, int[] dilation=1,"
-              " bool ceil_mode=False)", names=f"max_pool{n}d nn.functional.max_pool{n}d", out=False,
+              " bool ceil_mode=False)", f"max_pool_nd(input, kernel_size, stride, padding, dilation, ceil_mode, False, {n})[0]",
+              names=f"max_pool{n}d nn.functional.max_pool{n}d", out=False,
               doc="The largest element of each window.")
     composite(f"avg_pool{n}d(Tensor input, int[] kernel_size, int[]? stride=None, int[] padding=0, bool ceil_mode=False,"
-              " bool count_include_pad=True" + (", int? divisor_override=None)" if n > 1 else ")"), out=False,
+              " bool count_include_pad=True" + (", int? divisor_override=None)" if n > 1 else ")"),
+              "avg_pool_nd(input, kernel_size, stride, padding, ceil_mode, count_include_pad, "
+              + ("divisor_override" if n > 1 else "None") + f", {n})", out=False,
               names=f"nn.functional.avg_pool{n}d" + (" avg_pool1d" if n == 1 else ""), doc="The mean of each window.")
-    composite(f"adaptive_max_pool{n}d(Tensor input, int[] output_size) -> (Tensor result, Tensor indices)", out=False,
+    composite(f"adaptive_max_pool{n}d(Tensor input, int[] output_size) -> (Tensor result, Tensor indices)",
+              f"adaptive_max_pool_nd(input, output_size, {n})", out=False,
               names=f"nn.functional.adaptive_max_pool{n}d" + (" adaptive_max_pool1d" if n == 1 else ""),
               doc="The largest element of each of `output_size` windows, and its position.")
-    composite(f"adaptive_avg_pool{n}d(Tensor input, int[] output_size)", out=False,
+    composite(f"adaptive_avg_pool{n}d(Tensor input, int[] output_size)",
+              f"adaptive_avg_pool_nd(input, output_size, {n})", out=False,
               names=f"nn.functional.adaptive_avg_pool{n}d" + (" adaptive_avg_pool1d" if n == 1 else ""),
               doc="The mean of each of `output_size` windows.")
+composite("max_pool_nd(Tensor input, int[] kernel_size, int[]? stride, int[] padding, int[] dilation, bool ceil_mode,"
+          " bool with_indices, int spatial) -> (Tensor result, Tensor indices)", names="")
+composite("avg_pool_nd(Tensor input, int[] kernel_size, int[]? stride, int[] padding, bool ceil_mode, bool count_include_pad,"
+          " int? divisor_override, int spatial)", names="")
+composite("adaptive_max_pool_nd(Tensor input, int[] output_size, int spatial) -> (Tensor result, Tensor indices)", names="")
+composite("adaptive_avg_pool_nd(Tensor input, int[] output_size, int spatial)", names="")
 composite("max_unpool2d(Tensor input, Tensor indices, int[] output_size)", names="nn.functional.max_unpool2d", out=False,
           doc="Puts elements back at the positions that max pooling noted, zeros elsewhere.")
 composite("max_unpool3d(Tensor input, Tensor indices, int[] output_size, int[] stride, int[] padding)",

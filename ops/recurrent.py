@@ -10,12 +10,21 @@ composite(f"lstm_packed(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] p
           " -> (Tensor output, Tensor hy, Tensor cy)", names="lstm nn.functional.lstm_packed", out=False,
           doc="Stacked long short-term memory layers over a packed sequence.")
 for name, text in DOCS.items():
+    mode = name.removeprefix("rnn_")
     composite(f"{name}(Tensor input, Tensor hx, Tensor[] params{LAYERS}, bool batch_first) -> (Tensor output, Tensor hy)",
+              f"recurrent_padded(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, '{mode}')",
               names=f"{name} nn.functional.{name}", out=False, doc=f"Stacked {text} over a padded batch.")
     composite(f"{name}_packed(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params{LAYERS}) -> (Tensor output, Tensor hy)",
+              f"recurrent_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional, '{mode}')",
               names=f"{name} nn.functional.{name}_packed", out=False, doc=f"Stacked {text} over a packed sequence.")
     composite(f"{name}_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)",
+              f"recurrent_cell(input, hx, w_ih, w_hh, b_ih, b_hh, '{mode}')",
               names=f"{name}_cell nn.functional.{name}_cell", out=False, doc=f"One step of {text}.")
+composite(f"recurrent_padded(Tensor input, Tensor hx, Tensor[] params{LAYERS}, bool batch_first, str mode)"
+          " -> (Tensor output, Tensor hy)", names="")
+composite(f"recurrent_packed(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params{LAYERS}, str mode)"
+          " -> (Tensor output, Tensor hy)", names="")
+composite("recurrent_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, str mode)", names="")
 composite("lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)"
           " -> (Tensor hy, Tensor cy)", names="lstm_cell nn.functional.lstm_cell", out=False,
           doc="One step of a long short-term memory layer.")

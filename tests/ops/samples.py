@@ -1,4 +1,4 @@
-"""Samples for the suites that run every operator: the recorded cases, cut to few and small ones, as fresh tensors."""
+"""Samples for suites that run every operator: few, small ones of the recorded cases, made anew."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import facula
 import numpy as np
+
+import facula
 
 CONFORMANCE = Path(__file__).resolve().parents[1] / "conformance"
 sys.path.insert(0, str(CONFORMANCE))
@@ -28,12 +29,19 @@ class Sample:
     op: str
     case: dict
 
-    def build(self, change: Callable[[facula.Tensor], facula.Tensor] = lambda t: t) -> tuple[Callable, list, dict]:
+    def build(
+        self, change: Callable[[facula.Tensor], facula.Tensor] = lambda t: t
+    ) -> tuple[Callable, list, dict]:
         """Fresh arguments with every tensor put through `change`: (function, args, kwargs)."""
         cases = load()
         leaves: list = []
-        args = [map_tensors(opcases.decode(facula, cases, a, leaves), change) for a in self.case["args"]]
-        kwargs = {k: map_tensors(opcases.decode(facula, cases, v, leaves), change) for k, v in self.case["kwargs"].items()}
+        args = [
+            map_tensors(opcases.decode(facula, cases, a, leaves), change) for a in self.case["args"]
+        ]
+        kwargs = {
+            k: map_tensors(opcases.decode(facula, cases, v, leaves), change)
+            for k, v in self.case["kwargs"].items()
+        }
         return opcases.resolve(facula, self.op), args, kwargs
 
 
@@ -63,6 +71,7 @@ def tensors_in(value: Any) -> list[facula.Tensor]:
 
 def elements(case: dict) -> int:
     """The size of a case's largest tensor."""
+
     def shapes(x: Any) -> list[int]:
         if isinstance(x, list):
             return [n for v in x for n in shapes(v)]
@@ -71,6 +80,7 @@ def elements(case: dict) -> int:
         if isinstance(x, dict) and "items" in x:
             return shapes(list(x["items"].values()) if isinstance(x["items"], dict) else x["items"])
         return [0]
+
     return max(shapes(case["args"]) + shapes(list(case["kwargs"].values())), default=0)
 
 
@@ -94,7 +104,13 @@ def samples(want: Callable[[dict], bool], most: int) -> dict[str, list[Sample]]:
     found: dict[str, list[Sample]] = {}
     for case in load().index["cases"]:
         op = case["op"]
-        if "error" in case or not want(case) or op not in passing() or not works(op) or len(found.get(op, [])) >= most:
+        if (
+            "error" in case
+            or not want(case)
+            or op not in passing()
+            or not works(op)
+            or len(found.get(op, [])) >= most
+        ):
             continue
         if elements(case) <= LARGEST:
             found.setdefault(op, []).append(Sample(op, copy.deepcopy(case)))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import facula
 import pytest
-from facula.autograd import gradcheck, gradgradcheck
 from samples import Sample, samples, tensors_in
+
+import facula
+from facula.autograd import gradcheck, gradgradcheck
 
 # Random operators, and those whose recorded inputs stand on kinks where differences mean nothing.
 UNFIT = {
-    "special.polygamma": "steps across poles", "polygamma": "steps across poles",
-    "float": "rounds to single precision", "cfloat": "rounds to single precision",
-    "half": "rounds to half precision", "bfloat16": "rounds to half precision",
+    "special.polygamma": "steps across poles",
+    "polygamma": "steps across poles",
+    "float": "rounds to single precision",
+    "cfloat": "rounds to single precision",
+    "half": "rounds to half precision",
+    "bfloat16": "rounds to half precision",
     "nn.functional.max_unpool2d": "recorded indices repeat, so that the last write wins",
     "nn.functional.max_unpool3d": "recorded indices repeat, so that the last write wins",
     "__rpow__": "recorded exponents of a negative base",
@@ -69,4 +73,6 @@ def test_second_derivative(op: str) -> None:
     run, leaves = function_of(SAMPLES[op][0])
     if not leaves or not run(*leaves):
         pytest.skip("nothing to differentiate")
-    assert gradgradcheck(run, leaves, fast_mode=True, check_undefined_grad=False, atol=1e-4, rtol=1e-3)
+    assert gradgradcheck(
+        run, leaves, fast_mode=True, check_undefined_grad=False, atol=1e-4, rtol=1e-3
+    )

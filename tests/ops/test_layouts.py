@@ -1,20 +1,35 @@
-"""Every operator gives the same values for every layout of its inputs, and the same shapes on the meta device."""
+"""Every operator gives the same values for any layout of its inputs, and its shapes on meta."""
 
 from __future__ import annotations
 
-import facula
 import pytest
 from samples import Sample, samples, tensors_in
 
+import facula
+
 # Operators that show or depend on strides and storages themselves.
 ABOUT_LAYOUT = {
-    "as_strided", "as_strided_copy", "as_strided_scatter", "resize_", "view", "view_as", "view_copy", "view_as_complex",
-    "contiguous", "empty_like", "set_",
+    "as_strided",
+    "as_strided_copy",
+    "as_strided_scatter",
+    "resize_",
+    "view",
+    "view_as",
+    "view_copy",
+    "view_as_complex",
+    "contiguous",
+    "empty_like",
+    "set_",
 }
 DATA_DEPENDENT = "the shape of the result depends on data"
 
-SAMPLES = {op: s for op, s in samples(lambda case: case.get("dtype") in ("float32", "int64", "bool", "complex64"), 2).items()
-           if op not in ABOUT_LAYOUT}
+SAMPLES = {
+    op: s
+    for op, s in samples(
+        lambda case: case.get("dtype") in ("float32", "int64", "bool", "complex64"), 2
+    ).items()
+    if op not in ABOUT_LAYOUT
+}
 PAIRS = [(op, i) for op in sorted(SAMPLES) for i in range(len(SAMPLES[op]))]
 
 

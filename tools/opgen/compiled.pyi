@@ -3,7 +3,10 @@
 The operators are put in by tools/opgen; what stands here describes src/facula/python.
 """
 
-from builtins import bool as _bool, complex as _complex, float as _float, int as _int
+from builtins import bool as _bool
+from builtins import complex as _complex
+from builtins import float as _float
+from builtins import int as _int
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self, TypeVar, overload
 

@@ -3,7 +3,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opgen.expressions import METADATA, METADATA_MEMBER, OpPrinter, is_gradient, metadata_in, names_in
+from opgen.expressions import (
+    METADATA,
+    METADATA_MEMBER,
+    OpPrinter,
+    is_gradient,
+    metadata_in,
+    names_in,
+)
 from opgen.loops import Fused, fused_loops
 from opgen.rows import Row
 from opgen.signature import TENSORS, Param

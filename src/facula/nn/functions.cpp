@@ -18,7 +18,7 @@ Tensor Tanh::forward(const Tensor& input) { return tanh(input); }
 Tensor Sigmoid::forward(const Tensor& input) { return sigmoid(input); }
 
 Tensor LeakyReLU::forward(const Tensor& input) { return leaky_relu(input, slope_); }
-std::string LeakyReLU::extra_repr() const { return str("negative_slope=", slope_); }
+std::string LeakyReLU::extra_repr() const { return "negative_slope=" + float_text(slope_); }
 
 Tensor GELU::forward(const Tensor& input) { return gelu(input, approximate_); }
 std::string GELU::extra_repr() const { return "approximate='" + approximate_ + "'"; }
@@ -28,7 +28,7 @@ Dropout::Dropout(double p) : Module("Dropout"), p_(p) {
                p);
 }
 Tensor Dropout::forward(const Tensor& input) { return dropout(input, p_, is_training()); }
-std::string Dropout::extra_repr() const { return str("p=", p_, ", inplace=False"); }
+std::string Dropout::extra_repr() const { return "p=" + float_text(p_) + ", inplace=False"; }
 
 Tensor Flatten::forward(const Tensor& input) { return flatten(input, start_, end_); }
 std::string Flatten::extra_repr() const { return str("start_dim=", start_, ", end_dim=", end_); }

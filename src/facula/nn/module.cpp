@@ -27,6 +27,12 @@ std::string indented(const std::string& text) {
 
 }  // namespace
 
+std::string float_text(double value) {
+  std::string text = str(value);
+  bool integral = text.find_first_not_of("-0123456789") == std::string::npos;
+  return integral ? text + ".0" : text;
+}
+
 Module::Module(std::string type_name) : type_name_(std::move(type_name)) {}
 Module::~Module() = default;
 Module::Module(Module&&) noexcept = default;

@@ -21,6 +21,9 @@ namespace facula::nn {
 // NamedTensors lists tensors with their names, "hidden.weight", in the order of registration.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
+// float_text writes a number as Python prints a float: "1.0", "1e-05".
+FACULA_API std::string float_text(double value);
+
 // Module owns its children; it can be moved but not copied.
 class FACULA_API Module {
  public:

@@ -7,6 +7,7 @@
 #include "facula/nn/functions.h"
 #include "facula/nn/init.h"
 #include "facula/nn/layers.h"
+#include "facula/nn/losses.h"
 #include "facula/nn/module.h"
 #include "facula/nn/norms.h"
 #include "facula/nn/optim/lbfgs.h"

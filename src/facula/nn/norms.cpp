@@ -49,8 +49,8 @@ Tensor BatchNorm2d::forward(const Tensor& input) {
 }
 
 std::string BatchNorm2d::extra_repr() const {
-  std::string momentum = options_.momentum ? str(*options_.momentum) : "None";
-  return str(num_features_, ", eps=", options_.eps, ", momentum=", momentum,
+  std::string momentum = options_.momentum ? float_text(*options_.momentum) : "None";
+  return str(num_features_, ", eps=", float_text(options_.eps), ", momentum=", momentum,
              ", affine=", options_.affine, ", bias=", bias.defined(),
              ", track_running_stats=", options_.track_running_stats);
 }
@@ -77,7 +77,7 @@ std::string LayerNorm::extra_repr() const {
   std::string shape;
   for (int64_t size : shape_) shape += (shape.empty() ? "" : ", ") + str(size);
   if (shape_.size() == 1) shape += ",";
-  return str("(", shape, "), eps=", options_.eps,
+  return str("(", shape, "), eps=", float_text(options_.eps),
              ", elementwise_affine=", options_.elementwise_affine, ", bias=", bias.defined());
 }
 

@@ -59,6 +59,10 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_layer(const Tensor& input, const T
                                                     const Tensor& running_var, bool training,
                                                     double momentum, double eps) {
   norm_layer::check_floating("batch_norm", input);
+  if (input.dim() == 1 && input.numel() == 0) {
+    Tensor none = new_empty({0}, norm_layer::compute_type(input.dtype()), input.device());
+    return {new_empty({0}, input.dtype(), input.device()), none, none};
+  }
   if (input.dim() < 2) {
     raise_error(ErrorKind::kRuntime, "batch_norm: expected an input of at least 2 dimensions, got ",
                 list_text(input.sizes()));

@@ -33,6 +33,12 @@ void check_call(const char* op, const Tensor& input, const Tensor& target, const
     raise_error(ErrorKind::kRuntime, op, ": expected target dtype to be Long or Byte, but got ",
                 dtype_title(target.dtype()));
   }
+  bool together = input.device() == target.device() &&
+                  (!weight.defined() || weight.device() == input.device());
+  if (!together) {
+    raise_error(ErrorKind::kRuntime, op, ": expected all tensors to be on the same device, got ",
+                device_text(input.device()), " and ", device_text(target.device()));
+  }
   int64_t classes = input.size(dims == 1 ? 0 : 1);
   if (dims > 1 && target.dim() == 1 && dims == 2 && input->sizes[0] != target->sizes[0]) {
     raise_error(ErrorKind::kValue, op, ": Expected input batch_size (", input->sizes[0],
@@ -106,7 +112,7 @@ double sum_losses(const Tensor& losses) {
 }
 
 // The losses themselves, their sum, or their sum over `total`.
-Tensor reduced(const Tensor& losses, std::string_view reduction, double total) {
+Tensor reduced_losses(const Tensor& losses, std::string_view reduction, double total) {
   if (reduction == "none") return losses;
   Tensor out = new_empty({}, losses.dtype(), losses.device());
   if (out.is_meta()) return out;
@@ -146,14 +152,14 @@ std::tuple<Tensor, Tensor, Tensor> cross_entropy_classes(const Tensor& input, co
   Tensor losses = new_empty(target.sizes(), input.dtype(), input.device());
   Tensor lse = new_empty(target.sizes(), loss_type(input.dtype()), input.device());
   Tensor total = new_empty({}, kFloat64, input.device());
-  if (losses.is_meta()) return {reduced(losses, reduction, 1), lse, total};
+  if (losses.is_meta()) return {reduced_losses(losses, reduction, 1), lse, total};
   LossCall c = prepare_loss(input, target, weight, input.dtype(), input.sizes(), ignore_index,
                    label_smoothing);
   kernels::Fault fault;
   kernels::softmaxes->cross_entropy(c.loss, losses.data(), lse.data(), &fault);
   check_targets(fault, "cross_entropy");
   *total.data_as<double>() = reduction == "mean" ? kernels::softmaxes->target_weight(c.loss) : 1;
-  return {reduced(losses, reduction, *total.data_as<double>()), lse, total};
+  return {reduced_losses(losses, reduction, *total.data_as<double>()), lse, total};
 }
 
 Tensor cross_entropy_backward_fused(const Tensor& grad_output, const Tensor& input,
@@ -176,13 +182,13 @@ std::tuple<Tensor, Tensor> nll_loss_classes(const Tensor& input, const Tensor& t
   check_call("nll_loss", input, target, weight);
   Tensor losses = new_empty(target.sizes(), input.dtype(), input.device());
   Tensor total = new_empty({}, kFloat64, input.device());
-  if (losses.is_meta()) return {reduced(losses, reduction, 1), total};
+  if (losses.is_meta()) return {reduced_losses(losses, reduction, 1), total};
   LossCall c = prepare_loss(input, target, weight, input.dtype(), input.sizes(), ignore_index, 0);
   kernels::Fault fault;
   kernels::softmaxes->nll_loss(c.loss, losses.data(), &fault);
   check_targets(fault, "nll_loss");
   *total.data_as<double>() = reduction == "mean" ? kernels::softmaxes->target_weight(c.loss) : 1;
-  return {reduced(losses, reduction, *total.data_as<double>()), total};
+  return {reduced_losses(losses, reduction, *total.data_as<double>()), total};
 }
 
 Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& target, const Tensor& weight,

@@ -314,37 +314,43 @@ Tensor batched(const char* op, const Tensor& input, int64_t spatial, F&& f) {
   if (input.dim() == spatial + 2) return f(input);
   if (input.dim() != spatial + 1) {
     raise_error(ErrorKind::kRuntime, "Expected ", spatial + 1, "D (unbatched) or ", spatial + 2,
-                "D (batched) input to ", op, ", but got input of size: ", list_text(input.sizes()));
+                "D (batched) input to ", op, spatial, "d, but got input of size: ", list_text(input.sizes()));
   }
   return select(f(unsqueeze(input, 0)), 0, 0);
 }
 
-Tensor conv(const char* op, int64_t spatial, const Tensor& input, const Tensor& weight,
-            const Tensor& bias, IntList stride, IntList padding, IntList dilation, int64_t groups) {
+std::string conv_name(int64_t spatial) { return str("conv", spatial, 'd'); }
+
+}  // namespace
+
+Tensor conv_nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntList stride,
+               IntList padding, IntList dilation, int64_t groups, int64_t spatial) {
   Sizes s = expand_list(stride, spatial, "stride"), p = expand_list(padding, spatial, "padding");
   Sizes d = expand_list(dilation, spatial, "dilation"), none(static_cast<size_t>(spatial), 0);
-  return batched(op, input, spatial, [&](const Tensor& x) {
+  return batched("conv", input, spatial, [&](const Tensor& x) {
     return convolution(x, weight, bias, s, p, d, false, none, groups);
   });
 }
 
-Tensor conv_named(const char* op, int64_t spatial, const Tensor& input, const Tensor& weight,
-                  const Tensor& bias, IntList stride, std::string_view padding, IntList dilation,
-                  int64_t groups) {
-  if (padding == "valid") return conv(op, spatial, input, weight, bias, stride, 0, dilation, groups);
+Tensor conv_nd_named_padding(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                             IntList stride, std::string_view padding, IntList dilation,
+                             int64_t groups, int64_t spatial) {
+  if (padding == "valid") {
+    return conv_nd(input, weight, bias, stride, 0, dilation, groups, spatial);
+  }
   if (padding != "same") {
-    raise_error(ErrorKind::kRuntime, op, ": Invalid padding string: '", padding,
+    raise_error(ErrorKind::kRuntime, conv_name(spatial), ": Invalid padding string: '", padding,
                 "', expected 'valid' or 'same'");
   }
   for (int64_t s : stride) {
     if (s != 1) {
-      raise_error(ErrorKind::kRuntime, op,
+      raise_error(ErrorKind::kRuntime, conv_name(spatial),
                   ": padding='same' is not supported for strided convolutions, got stride=",
                   list_text(stride));
     }
   }
   if (weight.dim() != spatial + 2) {
-    raise_error(ErrorKind::kRuntime, op, ": expected a weight of ", spatial + 2,
+    raise_error(ErrorKind::kRuntime, conv_name(spatial), ": expected a weight of ", spatial + 2,
                 " dimensions, got shape ", list_text(weight.sizes()));
   }
   Sizes d = expand_list(dilation, spatial, "dilation"), front, extra;
@@ -357,43 +363,19 @@ Tensor conv_named(const char* op, int64_t spatial, const Tensor& input, const Te
   }
   for (int64_t i = 0; i < spatial; ++i) front.push_back(d[i] * (weight->sizes[i + 2] - 1) / 2);
   Tensor x = uneven ? constant_pad_nd(input, extra, 0) : input;
-  return conv(op, spatial, x, weight, bias, stride, front, dilation, groups);
+  return conv_nd(x, weight, bias, stride, front, dilation, groups, spatial);
 }
 
-Tensor conv_transpose(const char* op, int64_t spatial, const Tensor& input, const Tensor& weight,
-                      const Tensor& bias, IntList stride, IntList padding, IntList output_padding,
-                      int64_t groups, IntList dilation) {
+Tensor conv_transpose_nd(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                         IntList stride, IntList padding, IntList output_padding, int64_t groups,
+                         IntList dilation, int64_t spatial) {
   Sizes s = expand_list(stride, spatial, "stride"), p = expand_list(padding, spatial, "padding");
   Sizes d = expand_list(dilation, spatial, "dilation");
   Sizes o = expand_list(output_padding, spatial, "output_padding");
-  return batched(op, input, spatial, [&](const Tensor& x) {
+  return batched("conv_transpose", input, spatial, [&](const Tensor& x) {
     return convolution(x, weight, bias, s, p, d, true, o, groups);
   });
 }
-
-}  // namespace
-
-// The public forms of each number of dimensions.
-#define FACULA_CONV(N)                                                                             \
-  Tensor conv##N##d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntList stride, \
-                    IntList padding, IntList dilation, int64_t groups) {                           \
-    return conv("conv" #N "d", N, input, weight, bias, stride, padding, dilation, groups);         \
-  }                                                                                                \
-  Tensor conv##N##d_named_padding(const Tensor& input, const Tensor& weight, const Tensor& bias,   \
-                                  IntList stride, std::string_view padding, IntList dilation,      \
-                                  int64_t groups) {                                                \
-    return conv_named("conv" #N "d", N, input, weight, bias, stride, padding, dilation, groups);   \
-  }                                                                                                \
-  Tensor conv_transpose##N##d(const Tensor& input, const Tensor& weight, const Tensor& bias,       \
-                              IntList stride, IntList padding, IntList output_padding,             \
-                              int64_t groups, IntList dilation) {                                  \
-    return conv_transpose("conv_transpose" #N "d", N, input, weight, bias, stride, padding,        \
-                          output_padding, groups, dilation);                                       \
-  }
-FACULA_CONV(1)
-FACULA_CONV(2)
-FACULA_CONV(3)
-#undef FACULA_CONV
 
 Tensor conv_tbc(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t pad) {
   if (input.dim() != 3 || weight.dim() != 3 || bias.dim() != 1) {

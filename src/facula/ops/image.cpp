@@ -2,6 +2,7 @@
 #include "facula/base/error.h"
 #include "facula/kernels/image.h"
 #include "facula/ops/functions.h"
+#include "facula/ops/grid_parts.h"
 #include "facula/ops/recompute.h"
 #include "facula/ops/rules.h"
 
@@ -107,18 +108,36 @@ std::tuple<Tensor, Tensor> grid_sample_backward(const Tensor& grad_output, const
                                                 const Tensor& grid, std::string_view mode,
                                                 std::string_view padding_mode, bool align_corners,
                                                 uint64_t output_mask) {
-  if (recording_any({&grad_output, &input, &grid})) {
-    raise_error(ErrorKind::kNotImplemented,
-                "grid_sample: the derivative of its backward is not implemented");
+  if (!recording_any({&grad_output, &input, &grid})) {
+    return grid_sample_backward_fused(grad_output, input, grid, mode, padding_mode, align_corners,
+                                      output_mask);
   }
-  return grid_sample_backward_fused(grad_output, input, grid, mode, padding_mode, align_corners,
-                                    output_mask);
+  kernels::GridShape s = grid_shape(input, grid, mode, padding_mode, align_corners);
+  Tensor inputs[2] = {input, grid};
+  std::vector<Tensor> found = gradients_by_recomputing(
+      inputs, {&grad_output, 1}, output_mask, [&](const std::vector<Tensor>& x) {
+        return std::vector<Tensor>{
+            grid_sample_from_parts(x[0], x[1], s.mode, s.padding, align_corners)};
+      });
+  return {found[0], found[1]};
 }
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mode,
                    std::string_view padding_mode, bool align_corners) {
   check_grid(input, grid, mode, padding_mode);
   return grid_sample_at(input, grid, mode, padding_mode, align_corners);
+}
+
+Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode,
+                    int64_t padding_mode, bool align_corners) {
+  static constexpr const char* kModes[] = {"bilinear", "nearest", "bicubic"};
+  static constexpr const char* kPaddings[] = {"zeros", "border", "reflection"};
+  if (interpolation_mode < 0 || interpolation_mode > 2 || padding_mode < 0 || padding_mode > 2) {
+    raise_error(ErrorKind::kRuntime, "grid_sampler: expected modes from 0 to 2, got ",
+                interpolation_mode, " and ", padding_mode);
+  }
+  return grid_sample(input, grid, kModes[interpolation_mode], kPaddings[padding_mode],
+                     align_corners);
 }
 
 namespace {

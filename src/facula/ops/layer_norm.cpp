@@ -22,9 +22,8 @@ RowShape row_shape(const Tensor& input, IntList normalized_shape) {
   return r;
 }
 
-void check_normalized(const char* op, const Tensor& input, IntList shape, const Tensor& weight,
-                      const Tensor& bias) {
-  norm_layer::check_floating(op, input);
+void check_shapes_of_rows(const char* op, const Tensor& input, IntList shape, const Tensor& weight,
+                          const Tensor& bias) {
   if (shape.empty()) {
     raise_error(ErrorKind::kRuntime, op, ": Expected normalized_shape to be at least 1-dimensional,",
                 " i.e., containing at least one element, but got normalized_shape = []");
@@ -47,6 +46,12 @@ void check_normalized(const char* op, const Tensor& input, IntList shape, const 
                 ", expected input with shape ", wanted, "], but got input of size",
                 list_text(input.sizes()));
   }
+}
+
+void check_normalized(const char* op, const Tensor& input, IntList shape, const Tensor& weight,
+                      const Tensor& bias) {
+  norm_layer::check_floating(op, input);
+  check_shapes_of_rows(op, input, shape, weight, bias);
 }
 
 Sizes last_dims(int64_t count) {
@@ -127,7 +132,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_layer(const Tensor& input, int64_t
                 "received ", input.dim());
   }
   int64_t channels = input->sizes[1];
-  if (num_groups <= 0 || channels % num_groups != 0) {
+  if (num_groups <= 0 || channels == 0 || channels % num_groups != 0) {
     raise_error(ErrorKind::kRuntime, "group_norm: Expected number of channels in input to be ",
                 "divisible by num_groups, but got input of shape ", list_text(input.sizes()),
                 " and num_groups=", num_groups);
@@ -254,6 +259,15 @@ Tensor layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& w
 
 Tensor rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight,
                 std::optional<double> eps) {
+  if (input.is_complex()) {
+    check_shapes_of_rows("rms_norm", input, normalized_shape, weight, Tensor());
+    Tensor squares = mul(input, input);
+    double n = static_cast<double>(row_shape(input, normalized_shape).n);
+    Tensor mean = div(sum(squares, last_dims(normalized_shape.ssize()), true), n);
+    double epsilon = input.dtype() == kComplex128 ? 2.220446049250313e-16 : 1.1920928955078125e-07;
+    Tensor y = mul(input, rsqrt(add(mean, eps.value_or(epsilon))));
+    return weight.defined() ? mul(y, weight) : y;
+  }
   double least = input.dtype() == kFloat64    ? 2.220446049250313e-16
                  : input.dtype() == kBFloat16 ? 0.0078125
                  : input.dtype() == kFloat16  ? 0.0009765625
@@ -263,6 +277,10 @@ Tensor rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& wei
 
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
                   double eps, bool) {
+  if (input.dim() >= 2 && num_groups > 0 && input.numel() == num_groups) {
+    raise_error(ErrorKind::kValue, "group_norm: Expected more than 1 value per channel when training,",
+                " got input size ", list_text(input.sizes()));
+  }
   return std::get<0>(group_norm_layer(input, num_groups, weight, bias, eps));
 }
 

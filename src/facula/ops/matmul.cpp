@@ -195,9 +195,8 @@ Tensor linear_product(const Tensor& input, const Tensor& weight, const Tensor& b
       how.beta = 1;
     }
   }
-  Tensor wt = alias_storage(weight, {in_features, out_features},
-                            {weight->strides[1], weight->strides[0]}, weight.storage_offset());
-  multiply_into(y, x, wt, how);
+  how.b_transposed = true;
+  multiply_into(y, x, weight, how);
   return out;
 }
 
@@ -224,9 +223,9 @@ Tensor linear_weight_grad(const Tensor& grad_output, const Tensor& input) {
                 " does not fit the input of shape ", list_text(input.sizes()));
   }
   Tensor out = new_empty({g->sizes[1], x->sizes[1]}, g.dtype(), g.device());
-  Tensor gt = alias_storage(g, {g->sizes[1], g->sizes[0]}, {g->strides[1], g->strides[0]},
-                            g.storage_offset());
-  multiply_into(out, gt, x);
+  Product how;
+  how.a_transposed = true;
+  multiply_into(out, g, x, how);
   return out;
 }
 

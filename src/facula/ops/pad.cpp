@@ -94,12 +94,6 @@ void check_pad(const char* op, int64_t n, const Tensor& input, IntList pad, bool
   }
 }
 
-Tensor padded_by_map(const char* op, int64_t n, const Tensor& input, IntList pad,
-                     std::string_view mode) {
-  check_pad(op, n, input, pad, mode == "reflect");
-  return pad_by_map(input, pad, mode);  // negative numbers crop: their map starts inside
-}
-
 kernels::ConvShape block_shape(IntList image, IntList kernel, IntList dilation, IntList padding,
                                IntList stride) {
   kernels::ConvShape s;
@@ -222,18 +216,12 @@ Tensor unpad(const Tensor& self, IntList pad) {
   return constant_pad_nd(self, negated, 0);
 }
 
-// The public forms of each number of dimensions.
-#define FACULA_PAD(N)                                                                     \
-  Tensor reflection_pad##N##d(const Tensor& input, IntList padding) {                     \
-    return padded_by_map("reflection_pad" #N "d", N, input, padding, "reflect");          \
-  }                                                                                       \
-  Tensor replication_pad##N##d(const Tensor& input, IntList padding) {                    \
-    return padded_by_map("replication_pad" #N "d", N, input, padding, "replicate");       \
-  }
-FACULA_PAD(1)
-FACULA_PAD(2)
-FACULA_PAD(3)
-#undef FACULA_PAD
+Tensor pad_nd(const Tensor& input, IntList pad, std::string_view mode, int64_t spatial) {
+  bool reflect = mode == "reflect";
+  std::string op = str(reflect ? "reflection_pad" : "replication_pad", spatial, 'd');
+  check_pad(op.c_str(), spatial, input, pad, reflect);
+  return pad_by_map(input, pad, mode);  // negative numbers crop: their map starts inside
+}
 
 Tensor im2col(const Tensor& input, IntList kernel_size, IntList dilation, IntList padding,
               IntList stride) {

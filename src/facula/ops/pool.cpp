@@ -24,7 +24,8 @@ Sizes window_list(const char* op, const char* name, IntList list, int64_t n) {
 void check_pool_input(const char* op, const Tensor& input, int64_t n) {
   bool shaped = input.dim() == n + 1 || input.dim() == n + 2;
   for (int64_t d = input.dim() - n; shaped && d < input.dim(); ++d) shaped = input->sizes[d] > 0;
-  if (shaped && input.dim() == n + 2) shaped = input->sizes[1] > 0;
+  // Channels must not be empty either; only a batch may be.
+  if (shaped) shaped = input->sizes[input.dim() - n - 1] > 0;
   if (!shaped) {
     raise_error(ErrorKind::kRuntime, op, ": Expected ", n + 1, "D or ", n + 2,
                 "D (batch mode) tensor with optional 0 dim batch size for input, but got: ",
@@ -301,67 +302,41 @@ struct Windows {
         dilation(window_list(op, "dilation", d, n)) {}
 };
 
-std::tuple<Tensor, Tensor> max_pool_of(const char* op, int64_t n, const Tensor& input, IntList kernel,
-                                       OptIntList stride, IntList padding, IntList dilation,
-                                       bool ceil_mode, bool with_indices) {
-  Windows w(op, n, kernel, stride, padding, dilation);
-  check_pool_input(op, input, n);
+std::string pool_name(const char* kind, int64_t n) { return str(kind, n, 'd'); }
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> max_pool_nd(const Tensor& input, IntList kernel_size, OptIntList stride,
+                                       IntList padding, IntList dilation, bool ceil_mode,
+                                       bool with_indices, int64_t spatial) {
+  std::string op = pool_name("max_pool", spatial);
+  Windows w(op.c_str(), spatial, kernel_size, stride, padding, dilation);
+  check_pool_input(op.c_str(), input, spatial);
   bool indices = with_indices || (grad_enabled() && requires_grad(input));
   return facula::max_pool(input, w.kernel, w.stride, w.padding, w.dilation, ceil_mode, indices);
 }
 
-Tensor avg_pool_of(const char* op, int64_t n, const Tensor& input, IntList kernel, OptIntList stride,
-                   IntList padding, bool ceil_mode, bool count_include_pad,
-                   std::optional<int64_t> divisor) {
-  Windows w(op, n, kernel, stride, padding, 1);
-  check_pool_input(op, input, n);
-  return facula::avg_pool(input, w.kernel, w.stride, w.padding, ceil_mode, count_include_pad, divisor);
+Tensor avg_pool_nd(const Tensor& input, IntList kernel_size, OptIntList stride, IntList padding,
+                   bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override,
+                   int64_t spatial) {
+  std::string op = pool_name("avg_pool", spatial);
+  Windows w(op.c_str(), spatial, kernel_size, stride, padding, 1);
+  check_pool_input(op.c_str(), input, spatial);
+  return facula::avg_pool(input, w.kernel, w.stride, w.padding, ceil_mode, count_include_pad,
+                          divisor_override);
 }
 
-}  // namespace
-
-// The public forms of each number of dimensions.
-#define FACULA_POOL(N)                                                                            \
-  std::tuple<Tensor, Tensor> max_pool##N##d_with_indices(                                         \
-      const Tensor& input, IntList kernel_size, OptIntList stride, IntList padding,               \
-      IntList dilation, bool ceil_mode) {                                                         \
-    return max_pool_of("max_pool" #N "d", N, input, kernel_size, stride, padding, dilation,       \
-                       ceil_mode, true);                                                          \
-  }                                                                                               \
-  Tensor max_pool##N##d(const Tensor& input, IntList kernel_size, OptIntList stride,              \
-                        IntList padding, IntList dilation, bool ceil_mode) {                      \
-    return std::get<0>(max_pool_of("max_pool" #N "d", N, input, kernel_size, stride, padding,     \
-                                   dilation, ceil_mode, false));                                  \
-  }                                                                                               \
-  std::tuple<Tensor, Tensor> adaptive_max_pool##N##d(const Tensor& input, IntList output_size) {  \
-    return facula::adaptive_max_pool(                                                             \
-        input, window_list("adaptive_max_pool" #N "d", "output_size", output_size, N));           \
-  }                                                                                               \
-  Tensor adaptive_avg_pool##N##d(const Tensor& input, IntList output_size) {                      \
-    return facula::adaptive_avg_pool(                                                             \
-        input, window_list("adaptive_avg_pool" #N "d", "output_size", output_size, N));           \
-  }
-FACULA_POOL(1)
-FACULA_POOL(2)
-FACULA_POOL(3)
-#undef FACULA_POOL
-
-Tensor avg_pool1d(const Tensor& input, IntList kernel_size, OptIntList stride, IntList padding,
-                  bool ceil_mode, bool count_include_pad) {
-  return avg_pool_of("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode,
-                     count_include_pad, std::nullopt);
+std::tuple<Tensor, Tensor> adaptive_max_pool_nd(const Tensor& input, IntList output_size,
+                                                int64_t spatial) {
+  std::string op = pool_name("adaptive_max_pool", spatial);
+  return facula::adaptive_max_pool(input,
+                                   window_list(op.c_str(), "output_size", output_size, spatial));
 }
 
-Tensor avg_pool2d(const Tensor& input, IntList kernel_size, OptIntList stride, IntList padding,
-                  bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
-  return avg_pool_of("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode,
-                     count_include_pad, divisor_override);
-}
-
-Tensor avg_pool3d(const Tensor& input, IntList kernel_size, OptIntList stride, IntList padding,
-                  bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
-  return avg_pool_of("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode,
-                     count_include_pad, divisor_override);
+Tensor adaptive_avg_pool_nd(const Tensor& input, IntList output_size, int64_t spatial) {
+  std::string op = pool_name("adaptive_avg_pool", spatial);
+  return facula::adaptive_avg_pool(input,
+                                   window_list(op.c_str(), "output_size", output_size, spatial));
 }
 
 Tensor max_unpool2d(const Tensor& input, const Tensor& indices, IntList output_size) {

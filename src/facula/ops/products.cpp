@@ -1,6 +1,8 @@
 // Calls of the product kernels with tensors.
 #include "facula/ops/products.h"
 
+#include <utility>
+
 #include "facula/base/error.h"
 #include "facula/kernels/gemm.h"
 #include "facula/ops/rules.h"
@@ -8,26 +10,33 @@
 namespace facula {
 namespace {
 
-// A matrix whose strides the kernels accept, with the strides of size-1 dimensions made plain.
-Tensor fit(const Tensor& t, bool any_strides) {
+// A matrix (or batch of them) whose strides the kernels accept: the tensor or a copy.
+Tensor fit(const Tensor& t) {
   int64_t rows = t->sizes[t->ndim - 2], cols = t->sizes[t->ndim - 1];
   int64_t row = t->strides[t->ndim - 2], col = t->strides[t->ndim - 1];
-  if (any_strides || kernels::gemm_strides(rows, cols, row, col)) return t;
+  if (kernels::gemm_strides(rows, cols, row, col)) return t;
   return to_contiguous(t);
 }
 
-void set_operands(kernels::Gemm& g, const Tensor& out, const Tensor& a, const Tensor& b) {
+void set_operands(kernels::Gemm& g, const Tensor& out, const Tensor& a, const Tensor& b,
+                  const Product& how) {
   int d = out->ndim - 2;
   g.dtype = out.dtype();
-  g.m = out->sizes[d], g.n = out->sizes[d + 1], g.k = a->sizes[d + 1];
+  g.m = out->sizes[d], g.n = out->sizes[d + 1], g.k = a->sizes[how.a_transposed ? d : d + 1];
   g.a = a.data(), g.a_row = a->strides[d], g.a_col = a->strides[d + 1];
   g.b = b.data(), g.b_row = b->strides[d], g.b_col = b->strides[d + 1];
+  if (how.a_transposed) std::swap(g.a_row, g.a_col);
+  if (how.b_transposed) std::swap(g.b_row, g.b_col);
   g.c = out.data(), g.c_row = g.m > 1 ? out->strides[d] : g.n;
+  g.alpha = how.alpha;
+  g.beta = how.beta;
+  if (how.bias.defined()) g.bias = how.bias.data();
 }
 
-bool any_strides(const Tensor& out, const Tensor& a) {
+bool any_strides(const Tensor& out, const Tensor& a, const Product& how) {
   int d = out->ndim - 2;
-  return kernels::gemm_is_small(out.dtype(), out->sizes[d], out->sizes[d + 1], a->sizes[d + 1]) ||
+  int64_t k = a->sizes[how.a_transposed ? d : d + 1];
+  return kernels::gemm_is_small(out.dtype(), out->sizes[d], out->sizes[d + 1], k) ||
          is_integral(out.dtype());
 }
 
@@ -47,25 +56,23 @@ void through_float(const Tensor& out, const Tensor& a, const Tensor& b, const Pr
 void multiply_into(const Tensor& out, const Tensor& a, const Tensor& b, const Product& how) {
   if (out.is_meta()) return;
   if (is_reduced(out.dtype())) return through_float(out, a, b, how, multiply_into);
-  bool any = any_strides(out, a);
-  Tensor x = fit(a, any), y = fit(b, any);
   kernels::Gemm g;
-  set_operands(g, out, x, y);
-  g.alpha = how.alpha;
-  g.beta = how.beta;
-  if (how.bias.defined()) g.bias = how.bias.data();
+  if (any_strides(out, a, how)) {
+    set_operands(g, out, a, b, how);
+    return kernels::gemm(g);
+  }
+  Tensor x = fit(a), y = fit(b);
+  set_operands(g, out, x, y, how);
   kernels::gemm(g);
 }
 
 void multiply_batch_into(const Tensor& out, const Tensor& a, const Tensor& b, const Product& how) {
   if (out.is_meta()) return;
   if (is_reduced(out.dtype())) return through_float(out, a, b, how, multiply_batch_into);
-  bool any = any_strides(out, a);
-  Tensor x = fit(a, any), y = fit(b, any);
+  bool any = any_strides(out, a, how);
+  Tensor x = any ? a : fit(a), y = any ? b : fit(b);
   kernels::Gemm g;
-  set_operands(g, out, x, y);
-  g.alpha = how.alpha;
-  g.beta = how.beta;
+  set_operands(g, out, x, y, how);
   kernels::GemmBatch batch;
   batch.count[1] = out->sizes[0];
   batch.a[1] = x->strides[0];

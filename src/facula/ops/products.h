@@ -5,10 +5,11 @@
 
 namespace facula {
 
-// Product says how a product is scaled and what is added to it.
+// Product says how a product is scaled, what is added to it, and which operands are transposed.
 struct Product {
   double alpha = 1, beta = 0;
   Tensor bias;  // n elements, dense, of the product's type
+  bool a_transposed = false, b_transposed = false;
 };
 
 // multiply_into computes out = alpha * a b + beta * out + bias for matrices of one type; the rows of

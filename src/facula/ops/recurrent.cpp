@@ -8,7 +8,7 @@ namespace {
 
 // The arguments that all stacks share.
 struct Stack {
-  const char* mode;
+  std::string_view mode;
   TensorList params;
   bool has_biases;
   int64_t num_layers;
@@ -136,42 +136,34 @@ CellInput cell_input(const char* op, const Tensor& input, const Tensor& h) {
   return {unsqueeze(input, 0), unsqueeze(h, 0), true};
 }
 
-Tensor run_cell(const char* op, const char* mode, const Tensor& input, const Tensor& hx,
-                const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
-  CellInput c = cell_input(op, input, hx);
+}  // namespace
+
+std::tuple<Tensor, Tensor> recurrent_padded(const Tensor& input, const Tensor& hx,
+                                            TensorList params, bool has_biases, int64_t num_layers,
+                                            double dropout, bool train, bool bidirectional,
+                                            bool batch_first, std::string_view mode) {
+  Stack s{mode, params, has_biases, num_layers, dropout, train, bidirectional};
+  StackResult r = run_padded(s, input, hx, Tensor(), batch_first);
+  return {r.output, r.hy};
+}
+
+std::tuple<Tensor, Tensor> recurrent_packed(const Tensor& data, const Tensor& batch_sizes,
+                                            const Tensor& hx, TensorList params, bool has_biases,
+                                            int64_t num_layers, double dropout, bool train,
+                                            bool bidirectional, std::string_view mode) {
+  Stack s{mode, params, has_biases, num_layers, dropout, train, bidirectional};
+  StackResult r = run_packed(s, data, batch_sizes, hx, Tensor());
+  return {r.output, r.hy};
+}
+
+Tensor recurrent_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
+                      const Tensor& b_ih, const Tensor& b_hh, std::string_view mode) {
+  CellInput c = cell_input("recurrent cell", input, hx);
   int64_t batch = c.input->sizes[0];
   Tensor hy = std::get<1>(recurrent_layer(c.input, {&batch, 1}, c.h, Tensor(), w_ih, w_hh, b_ih,
                                           b_hh, Tensor(), mode, false));
   return c.single ? select(hy, 0, 0) : hy;
 }
-
-}  // namespace
-
-// The forms of the recurrences with one state.
-#define FACULA_RECURRENT(NAME, MODE)                                                              \
-  std::tuple<Tensor, Tensor> NAME(const Tensor& input, const Tensor& hx, TensorList params,       \
-                                  bool has_biases, int64_t num_layers, double dropout, bool train, \
-                                  bool bidirectional, bool batch_first) {                         \
-    Stack s{MODE, params, has_biases, num_layers, dropout, train, bidirectional};                 \
-    StackResult r = run_padded(s, input, hx, Tensor(), batch_first);                              \
-    return {r.output, r.hy};                                                                      \
-  }                                                                                               \
-  std::tuple<Tensor, Tensor> NAME##_packed(const Tensor& data, const Tensor& batch_sizes,         \
-                                           const Tensor& hx, TensorList params, bool has_biases,  \
-                                           int64_t num_layers, double dropout, bool train,        \
-                                           bool bidirectional) {                                  \
-    Stack s{MODE, params, has_biases, num_layers, dropout, train, bidirectional};                 \
-    StackResult r = run_packed(s, data, batch_sizes, hx, Tensor());                               \
-    return {r.output, r.hy};                                                                      \
-  }                                                                                               \
-  Tensor NAME##_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih,                   \
-                     const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {                \
-    return run_cell(#NAME "_cell", MODE, input, hx, w_ih, w_hh, b_ih, b_hh);                      \
-  }
-FACULA_RECURRENT(gru, "gru")
-FACULA_RECURRENT(rnn_tanh, "tanh")
-FACULA_RECURRENT(rnn_relu, "relu")
-#undef FACULA_RECURRENT
 
 std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih,
                                      const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {

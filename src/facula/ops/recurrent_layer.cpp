@@ -111,6 +111,10 @@ void check_layer(const LayerPlan& p, const Tensor& data, const Tensor& h0, const
       raise_error(ErrorKind::kRuntime, "recurrent layer: expected all tensors to be ",
                   dtype_name(data.dtype()), ", got ", dtype_name(t->dtype()));
     }
+    if (t->defined() && !(t->device() == data.device())) {
+      raise_error(ErrorKind::kRuntime, "recurrent layer: expected all tensors to be on the same ",
+                  "device, got ", device_text(data.device()), " and ", device_text(t->device()));
+    }
   }
   if (data.dtype() != kFloat32 && data.dtype() != kFloat64) {
     raise_error(ErrorKind::kNotImplemented, "\"recurrent layer\" not implemented for '",

@@ -183,15 +183,13 @@ Tensor resample_backward(const Tensor& grad_output, IntList size, IntList output
 
 }  // namespace forward
 
-namespace {
-
-// Checks the input, finds output sizes and ratios, and calls the row.
-Tensor upsample(const char* op, int64_t n, const Tensor& input, OptIntList output_size,
-                std::optional<std::span<const double>> scale_factors, const char* mode,
-                bool align_corners) {
-  if (input.dim() != n + 2) {
-    raise_error(ErrorKind::kRuntime, op, ": expected an input of ", n + 2, " dimensions, got ",
-                list_text(input.sizes()));
+Tensor upsample_nd(const Tensor& input, OptIntList output_size,
+                   std::optional<std::span<const double>> scale_factors, std::string_view mode,
+                   bool align_corners, int64_t spatial) {
+  std::string op = str("upsample_", mode, spatial, 'd');
+  if (input.dim() != spatial + 2) {
+    raise_error(ErrorKind::kRuntime, op, ": expected an input of ", spatial + 2,
+                " dimensions, got ", list_text(input.sizes()));
   }
   bool sized = output_size && !output_size->empty();
   bool scaled_by = scale_factors && !scale_factors->empty();
@@ -199,12 +197,14 @@ Tensor upsample(const char* op, int64_t n, const Tensor& input, OptIntList outpu
     raise_error(ErrorKind::kRuntime, op,
                 ": Must specify exactly one of output_size and scale_factors");
   }
-  if ((sized ? output_size->ssize() : static_cast<int64_t>(scale_factors->size())) != n) {
-    raise_error(ErrorKind::kRuntime, op, ": expected ", n, " output sizes or scale factors");
+  int64_t given = sized ? output_size->ssize() : static_cast<int64_t>(scale_factors->size());
+  if (given != spatial) {
+    raise_error(ErrorKind::kRuntime, op, ": expected ", spatial,
+                " output sizes or scale factors, got ", given);
   }
   Sizes sizes;
   std::vector<double> ratios;
-  for (int64_t d = 0; d < n; ++d) {
+  for (int64_t d = 0; d < spatial; ++d) {
     int64_t in = input->sizes[d + 2];
     double factor = scaled_by ? (*scale_factors)[d] : 0;
     int64_t out = sized ? (*output_size)[d]
@@ -223,36 +223,5 @@ Tensor upsample(const char* op, int64_t n, const Tensor& input, OptIntList outpu
   }
   return resample(input, sizes, ratios, mode, align_corners);
 }
-
-}  // namespace
-
-using OptScales = std::optional<std::span<const double>>;
-
-#define FACULA_NEAREST(N)                                                                          \
-  Tensor upsample_nearest##N##d(const Tensor& input, OptIntList output_size, OptScales scales) {   \
-    return upsample("upsample_nearest" #N "d", N, input, output_size, scales, "nearest", false);   \
-  }                                                                                                \
-  Tensor upsample_nearest_exact##N##d(const Tensor& input, OptIntList output_size,                 \
-                                      OptScales scales) {                                          \
-    return upsample("upsample_nearest_exact" #N "d", N, input, output_size, scales,                \
-                    "nearest_exact", false);                                                       \
-  }
-FACULA_NEAREST(1)
-FACULA_NEAREST(2)
-FACULA_NEAREST(3)
-#undef FACULA_NEAREST
-
-#define FACULA_UPSAMPLE(NAME, N, MODE)                                                \
-  Tensor NAME(const Tensor& input, OptIntList output_size, bool align_corners,        \
-              OptScales scales) {                                                     \
-    return upsample(#NAME, N, input, output_size, scales, MODE, align_corners);       \
-  }
-FACULA_UPSAMPLE(upsample_linear1d, 1, "linear")
-FACULA_UPSAMPLE(upsample_bilinear2d, 2, "linear")
-FACULA_UPSAMPLE(upsample_trilinear3d, 3, "linear")
-FACULA_UPSAMPLE(upsample_bicubic2d, 2, "cubic")
-FACULA_UPSAMPLE(upsample_bilinear2d_aa, 2, "linear_aa")
-FACULA_UPSAMPLE(upsample_bicubic2d_aa, 2, "cubic_aa")
-#undef FACULA_UPSAMPLE
 
 }  // namespace facula

@@ -42,6 +42,7 @@ TEST(Functions, PoolsAndFlattenHaveTheirShapes) {
 
 TEST(Functions, TextIsThatOfPython) {
   EXPECT_EQ(LeakyReLU(0.2).repr(), "LeakyReLU(negative_slope=0.2)");
+  EXPECT_EQ(LeakyReLU(1).repr(), "LeakyReLU(negative_slope=1.0)");
   EXPECT_EQ(GELU().repr(), "GELU(approximate='none')");
   EXPECT_EQ(Dropout(0.25).repr(), "Dropout(p=0.25, inplace=False)");
   EXPECT_EQ(Flatten().repr(), "Flatten(start_dim=1, end_dim=-1)");

@@ -54,7 +54,9 @@ void check_gradients(F&& f, const Tensors& x, double tolerance = 1e-6) {
   NoGrad no_grad;
   for (size_t k = 0; k < x.size(); ++k) {
     Tensor g = found[k].defined() ? to_contiguous(found[k]) : Tensor();
-    if (g.defined()) ASSERT_EQ(list_text(g.sizes()), list_text(x[k].sizes()));
+    if (g.defined()) {
+      ASSERT_EQ(list_text(g.sizes()), list_text(x[k].sizes()));
+    }
     for (int64_t i = 0; i < x[k].numel(); ++i) {
       double& v = x[k].template data_as<double>()[i];
       double keep = v, step = 1e-6;

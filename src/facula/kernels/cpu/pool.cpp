@@ -54,6 +54,23 @@ FACULA_INLINE Place place_of(const PoolShape& s, int64_t o) {
   return {{window_of(s, 0, x), window_of(s, 1, y), window_of(s, 2, z)}};
 }
 
+// Calls f(output position, place) for all positions of a plane, in order.
+template <class F>
+FACULA_INLINE void each_place(const PoolShape& s, F&& f) {
+  int64_t o = 0;
+  for (int64_t x = 0; x < s.output[0]; ++x) {
+    Place place;
+    place.w[0] = window_of(s, 0, x);
+    for (int64_t y = 0; y < s.output[1]; ++y) {
+      place.w[1] = window_of(s, 1, y);
+      for (int64_t z = 0; z < s.output[2]; ++z) {
+        place.w[2] = window_of(s, 2, z);
+        f(o++, place);
+      }
+    }
+  }
+}
+
 FACULA_INLINE int64_t window_work(const PoolShape& s) {
   int64_t n = 1;
   for (int d = 0; d < 3; ++d) {
@@ -89,8 +106,7 @@ void max_planes(T* out, int64_t* indices, const T* in, const PoolShape& s) {
   int64_t size = s.input_size(), count = s.output_size();
   each_plane(s, [&](int64_t p) {
     const T* x = in + p * size;
-    for (int64_t o = 0; o < count; ++o) {
-      Place place = place_of(s, o);
+    each_place(s, [&](int64_t o, const Place& place) {
       int64_t best = -1;
       C top = 0;
       place.each(s, [&](int64_t at) {
@@ -99,7 +115,7 @@ void max_planes(T* out, int64_t* indices, const T* in, const PoolShape& s) {
       });
       out[p * count + o] = best < 0 ? T() : x[best];
       if (indices) indices[p * count + o] = best;
-    }
+    });
   });
 }
 
@@ -193,12 +209,11 @@ void avg_typed(T* out, const T* in, const PoolShape& s) {
   if (!s.last) {
     each_plane(s, [&](int64_t p) {
       const T* x = in + p * size;
-      for (int64_t o = 0; o < count; ++o) {
-        Place place = place_of(s, o);
+      each_place(s, [&](int64_t o, const Place& place) {
         C sum = 0;
         place.each(s, [&](int64_t at) { sum += static_cast<C>(x[at]); });
         out[p * count + o] = static_cast<T>(sum / static_cast<C>(place.divisor(s)));
-      }
+      });
     });
     return;
   }
@@ -241,11 +256,10 @@ void avg_pool_backward(DType dtype, void* dx_, const void* grad_, const PoolShap
     if (!s.last) {
       each_plane(s, [&](int64_t p) {
         T* x = dx + p * size;
-        for (int64_t o = 0; o < count; ++o) {
-          Place place = place_of(s, o);
+        each_place(s, [&](int64_t o, const Place& place) {
           C g = static_cast<C>(grad[p * count + o]) / static_cast<C>(place.divisor(s));
           place.each(s, [&](int64_t at) { x[at] = static_cast<T>(static_cast<C>(x[at]) + g); });
-        }
+        });
       });
       return;
     }
