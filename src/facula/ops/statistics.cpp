@@ -1,0 +1,246 @@
+// Covariances, histograms, distances between points, cross products and combinations, made of other
+// rows.
+#include <algorithm>
+#include <cmath>
+
+#include "facula/ops/functions.h"
+#include "facula/ops/generated_prelude.h"
+#include "facula/ops/kernel_call.h"
+#include "facula/ops/scatter_mode.h"
+
+namespace facula {
+namespace {
+
+// rotated shifts the three entries of a dimension.
+Tensor rotated(const Tensor& t, int64_t by, int64_t dim) { return roll(t, {-by}, {dim}); }
+
+Tensor cross_along(const Tensor& a, const Tensor& b, int64_t dim, const char* op) {
+  FACULA_CHECK(a.dim() == b.dim(), kRuntime, op,
+               ": inputs must have the same number of dimensions, got ", a.dim(), " and ", b.dim());
+  int64_t d = wrap_dim(dim, a.dim(), op);
+  FACULA_CHECK(a.dim() > 0 && a.size(d) == 3 && b.size(d) == 3, kRuntime, op, ": inputs dimension ",
+               dim, " must have length 3. Got ", a.dim() ? a.size(d) : 0, " and ",
+               b.dim() ? b.size(d) : 0);
+  return sub(mul(rotated(a, 1, d), rotated(b, 2, d)), mul(rotated(a, 2, d), rotated(b, 1, d)));
+}
+
+// check_weights refuses weights of observations that do not fit.
+void check_weights(const Tensor& w, int64_t observations, const char* what) {
+  FACULA_CHECK(w.dim() <= 1, kRuntime, "cov(): expected ", what,
+               " to have one or fewer dimensions but got ", w.dim());
+  FACULA_CHECK(w.numel() == observations, kRuntime, "cov(): expected ", what,
+               " to have the same numel as there are observations in the input but got ", w.numel(),
+               " != ", observations);
+  FACULA_CHECK(w.numel() == 0 || !facula::any(lt(w, Scalar(0))).data_as<bool>()[0], kRuntime,
+               "cov(): ", what, " cannot be negative");
+}
+
+Tensor observation_weights(const Tensor& fweights, const Tensor& aweights, int64_t observations) {
+  Tensor w;
+  if (fweights.defined()) {
+    FACULA_CHECK(is_integral(fweights.dtype()), kRuntime,
+                 "cov(): expected fweights to have integral dtype but got fweights with ",
+                 dtype_title(fweights.dtype()), " dtype");
+    check_weights(fweights, observations, "fweights");
+    w = fweights;
+  }
+  if (aweights.defined()) {
+    FACULA_CHECK(is_floating(aweights.dtype()), kRuntime,
+                 "cov(): expected aweights to have floating point dtype but got aweights with ",
+                 dtype_title(aweights.dtype()), " dtype");
+    check_weights(aweights, observations, "aweights");
+    w = w.defined() ? mul(w, aweights) : aweights;
+  }
+  return w;
+}
+
+// number_of reads a 0-d tensor.
+double number_of(const Tensor& t) { return scalar_of(t).to_double(); }
+
+// counted fills the histogram of bins between sorted edges; the last bin includes its right edge.
+Tensor counted(const Tensor& self, const Tensor& edges, const Tensor& weight) {
+  int64_t bins = edges.numel() - 1;
+  Tensor flat = reshape(self, {-1});
+  Tensor at = sub(searchsorted(edges, flat, false, true, std::nullopt, Tensor()), Scalar(1));
+  at = where(eq(flat, select(edges, 0, bins)), Scalar(bins - 1), at);
+  Tensor inside = logical_and(ge(at, Scalar(0)), lt(at, Scalar(bins)));
+  Tensor w = weight.defined() ? reshape(weight, {-1}) : ones_like(flat);
+  w = where(inside, w, Scalar(0));
+  at = where(inside, at, Scalar(0));
+  return scatter_add(zeros({bins}, self.dtype()), 0, at, cast(w, self.dtype()));
+}
+
+std::tuple<Tensor, Tensor> finished(const Tensor& hist, const Tensor& edges, bool density) {
+  if (!density) return {hist, edges};
+  return {div(hist, mul(sum(hist), diff(edges))), edges};
+}
+
+void check_histogram(const Tensor& self, const Tensor& weight) {
+  if (!is_floating(self.dtype())) {
+    raise_error(ErrorKind::kNotImplemented, "\"histogram_cpu\" not implemented for '",
+                dtype_title(self.dtype()), "'");
+  }
+  if (!weight.defined()) return;
+  FACULA_CHECK(weight.sizes() == self.sizes(), kRuntime,
+               "histogram(): if weight tensor is provided it should have the same shape as the "
+               "input tensor, got ",
+               list_text(weight.sizes()), " and ", list_text(self.sizes()));
+  FACULA_CHECK(weight.dtype() == self.dtype(), kRuntime,
+               "histogram(): if weight tensor is provided, input tensor and weight tensor should "
+               "have the same dtype");
+}
+
+void add_combinations(std::vector<int64_t>& out, std::vector<int64_t>& now, int64_t n, int64_t r,
+                      bool with_replacement) {
+  if (static_cast<int64_t>(now.size()) == r) {
+    out.insert(out.end(), now.begin(), now.end());
+    return;
+  }
+  int64_t start = now.empty() ? 0 : with_replacement ? now.back() : now.back() + 1;
+  for (int64_t i = start; i < n; ++i) {
+    now.push_back(i);
+    add_combinations(out, now, n, r, with_replacement);
+    now.pop_back();
+  }
+}
+
+}  // namespace
+
+Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
+  if (dim) return cross_along(self, other, *dim, "cross");
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (self.sizes()[d] == 3) return cross_along(self, other, d, "cross");
+  }
+  raise_error(ErrorKind::kRuntime, "cross: no dimension of size 3 in input");
+}
+
+Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
+  return cross_along(self, other, dim, "linalg.cross");
+}
+
+Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const Tensor& aweights) {
+  FACULA_CHECK(self.dim() <= 2, kRuntime,
+               "cov(): expected input to have two or fewer dimensions but got an input with ",
+               self.dim(), " dimensions");
+  FACULA_CHECK(self.dtype() != kBool, kRuntime, "cov(): bool dtype is not supported for input");
+  Tensor in = self.dim() < 2 ? reshape(self, {1, -1}) : self;
+  int64_t n = in.size(1);
+  Tensor w = observation_weights(fweights, aweights, n);
+  if (!is_inexact(in.dtype())) in = cast(in, default_dtype());
+  Tensor average, total, norm;
+  if (!w.defined()) {
+    average = mean(in, IntList(1), true);
+    norm = full({}, Scalar(static_cast<double>(std::max<int64_t>(0, n - correction))));
+  } else {
+    total = sum(w);
+    average = div(sum(mul(in, w), IntList(1), true), total);
+    if (aweights.defined() && correction != 0) {
+      norm = sub(total, mul(div(sum(mul(w, aweights)), total), Scalar(correction)));
+    } else {
+      norm = sub(total, Scalar(correction));
+    }
+    norm = clamp_min(norm, Scalar(0));
+  }
+  Tensor centred = sub(in, average);
+  Tensor weighted = w.defined() ? mul(centred, w) : centred;
+  Tensor product = matmul(centred, conj(transpose(cast(weighted, centred.dtype()), 0, 1)));
+  Tensor r = div(product, norm);
+  return self.dim() < 2 ? reshape(r, IntList()) : r;
+}
+
+Tensor corrcoef(const Tensor& self) {
+  FACULA_CHECK(self.dim() <= 2, kRuntime,
+               "corrcoef(): expected input to have two or fewer dimensions but got an input with ",
+               self.dim(), " dimensions");
+  Tensor c = cov(self);
+  if (c.dim() == 0) return div(c, c);
+  Tensor deviation = sqrt(real(diagonal(c, 0, 0, 1)));
+  return div(div(c, unsqueeze(deviation, 1)), unsqueeze(deviation, 0));
+}
+
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<std::string_view>) {
+  FACULA_CHECK(x1.dim() >= 2 && x2.dim() >= 2, kRuntime,
+               "cdist only supports at least 2D tensors, X1 got: ", x1.dim(), "D, X2 got: ",
+               x2.dim(), "D");
+  FACULA_CHECK(x1.size(-1) == x2.size(-1), kRuntime,
+               "X1 and X2 must have the same number of columns. X1: ", x1.size(-1), " X2: ",
+               x2.size(-1));
+  FACULA_CHECK(p >= 0, kRuntime, "cdist only supports non-negative p values");
+  Tensor difference = sub(unsqueeze(x1, -2), unsqueeze(x2, -3));
+  return vector_norm(difference, Scalar(p), IntList(-1));
+}
+
+Tensor pdist(const Tensor& self, double p) {
+  FACULA_CHECK(self.dim() == 2, kRuntime, "pdist only supports 2D tensors, got: ", self.dim(), "D");
+  FACULA_CHECK(is_floating(self.dtype()), kRuntime, "pdist only supports floating-point dtypes");
+  FACULA_CHECK(p >= 0, kRuntime, "pdist only supports non-negative p values");
+  int64_t n = self.size(0);
+  Tensor pairs = triu_indices(n, n, 1, kInt64, self.device());
+  Tensor a = index_select(self, 0, select(pairs, 0, 0));
+  Tensor b = index_select(self, 0, select(pairs, 0, 1));
+  return vector_norm(sub(a, b), Scalar(p), IntList(1));
+}
+
+Tensor cartesian_prod_list(TensorList tensors) {
+  for (const Tensor& t : tensors) {
+    FACULA_CHECK(t.dim() == 1, kRuntime, "cartesian_prod: expect a 1D vector, but got shape ",
+                 list_text(t.sizes()));
+  }
+  FACULA_CHECK(!tensors.empty(), kRuntime, "cartesian_prod: expected at least one tensor");
+  if (tensors.size() == 1) return tensors[0];
+  std::vector<Tensor> grids = meshgrid_list(tensors, "ij");
+  for (Tensor& g : grids) g = reshape(g, {-1});
+  return stack(TensorList(grids), 1);
+}
+
+Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
+  FACULA_CHECK(self.dim() == 1, kRuntime, "Expect a 1D vector, but got shape ",
+               list_text(self.sizes()));
+  FACULA_CHECK(r >= 0, kRuntime, "Expect a non-negative number, but got ", r);
+  if (r == 0) return zeros({0}, self.dtype(), self.device());
+  std::vector<int64_t> chosen, now;
+  add_combinations(chosen, now, self.numel(), r, with_replacement);
+  Tensor at = new_empty({static_cast<int64_t>(chosen.size())}, kInt64);
+  std::copy(chosen.begin(), chosen.end(), at.data_as<int64_t>());
+  return reshape(index_select(self, 0, at), {-1, r});
+}
+
+std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins,
+                                     std::optional<std::span<const double>> range,
+                                     const Tensor& weight, bool density) {
+  check_histogram(self, weight);
+  FACULA_CHECK(bins > 0, kRuntime, "histogram(): bins must be > 0, but got ", bins);
+  double low = 0, high = 0;
+  if (range) {
+    FACULA_CHECK(range->size() == 2, kRuntime, "histogram(): range should have 2 elements, got ",
+                 range->size());
+    low = (*range)[0];
+    high = (*range)[1];
+  } else if (self.numel() > 0) {
+    low = number_of(min(self));
+    high = number_of(max(self));
+  }
+  FACULA_CHECK(std::isfinite(low) && std::isfinite(high), kRuntime, "histogram(): range [", low,
+               ", ", high, "] is not finite");
+  FACULA_CHECK(low <= high, kRuntime, "histogram(): min should not exceed max, but got min ", low,
+               " max ", high);
+  if (low == high) {
+    low -= 0.5;
+    high += 0.5;
+  }
+  Tensor edges = linspace(Scalar(low), Scalar(high), bins + 1, self.dtype());
+  return finished(counted(self, edges, weight), edges, density);
+}
+
+std::tuple<Tensor, Tensor> histogram_edges(const Tensor& self, const Tensor& bins,
+                                           const Tensor& weight, bool density) {
+  check_histogram(self, weight);
+  FACULA_CHECK(bins.dim() == 1 && bins.numel() > 0, kRuntime,
+               "histogram(): bins tensor should have one dimension, but got ", bins.dim());
+  FACULA_CHECK(bins.dtype() == self.dtype(), kRuntime,
+               "histogram(): input tensor and bins tensor should have the same dtype");
+  Tensor edges = contiguous(bins);
+  return finished(counted(self, edges, weight), edges, density);
+}
+
+}  // namespace facula
