@@ -75,13 +75,13 @@ composite("nonzero_static(Tensor self, *, int size, int fill_value=-1)", doc="Th
 
 # ---- embeddings
 manual("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)",
-       names="embedding", method=False, out=False,
+       names="embedding nn.functional.embedding", method=False, out=False,
        grad={"weight": "embedding_backward(grad, indices, shape(weight)[0], padding_idx, scale_grad_by_freq)"},
        doc="The rows of `weight` at the given positions.")
 manual("embedding_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq)", names="",
        grad={"grad": "embedding_backward_backward(grad, indices, padding_idx, scale_grad_by_freq)"})
 composite("embedding_backward_backward(Tensor grad, Tensor indices, int padding_idx, bool scale_grad_by_freq)", names="")
-manual("embedding_renorm_(Tensor self, Tensor indices, float max_norm, float norm_type)", names="embedding_renorm_", method=False,
+manual("embedding_renorm_(Tensor self, Tensor indices, float max_norm, float norm_type)", names="embedding_renorm_ nn.functional.embedding_renorm_", method=False,
        doc="Scales the rows at the given positions down to a largest norm, in place.")
 manual("one_hot(Tensor self, int num_classes=-1)", names="nn.functional.one_hot", doc="Ones at the given classes along a new last dimension.")
 

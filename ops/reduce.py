@@ -30,14 +30,14 @@ manual("amin(Tensor self, int[]? dim=None, bool keepdim=False)",
 composite("extreme_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim)", names="")
 manual("max(Tensor self)", grad={"self": "extreme_backward(grad, self, result, None, False)"}, doc="The largest element.")
 manual("min(Tensor self)", grad={"self": "extreme_backward(grad, self, result, None, False)"}, doc="The smallest element.")
+composite("max_other(Tensor self, Tensor other)", "maximum(self, other)", names="max", method=True, doc="The larger element of two tensors.")
 manual("max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", names="max", method=True,
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, tuple_name="max",
        doc="The largest elements along a dimension, and the first positions where they stand.")
+composite("min_other(Tensor self, Tensor other)", "minimum(self, other)", names="min", method=True, doc="The smaller element of two tensors.")
 manual("min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", names="min", method=True,
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, tuple_name="min",
        doc="The smallest elements along a dimension, and the first positions where they stand.")
-composite("max_other(Tensor self, Tensor other)", "maximum(self, other)", names="max", method=True, doc="The larger element of two tensors.")
-composite("min_other(Tensor self, Tensor other)", "minimum(self, other)", names="min", method=True, doc="The smaller element of two tensors.")
 composite("picked_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim)", names="",
           doc="Zeros with the gradient at the picked positions.")
 composite("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", tuple_name="aminmax",

@@ -74,9 +74,9 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
 
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool) {
   dim = wrap_dim(dim, self.dim(), "gather");
+  Tensor r = new_empty(index.sizes(), self.dtype(), self.device());
+  if (index.numel() == 0) return r;
   Tensor at = index_tensor(index, "gather()");
-  Tensor r = new_empty(at.sizes(), self.dtype(), self.device());
-  if (at.numel() == 0) return r;
   FACULA_CHECK(std::max<int64_t>(1, at.dim()) == std::max<int64_t>(1, self.dim()), kRuntime,
                "gather: Index tensor must have the same number of dimensions as input tensor, got ",
                at.dim(), " and ", self.dim());
@@ -224,7 +224,11 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   FACULA_CHECK(indices.dtype() == kInt64 || indices.dtype() == kInt32, kRuntime,
                "take_along_dim(): dtype of indices should be Long but got ",
                dtype_title(indices.dtype()));
-  if (!dim) return gather(reshape(self, {-1}), 0, reshape(indices, {-1}));
+  if (!dim) {
+    Tensor at = reshape(indices, {-1});
+    at = where(lt(at, Scalar(0)), add(at, Scalar(self.numel())), at);
+    return gather(reshape(self, {-1}), 0, at);
+  }
   FACULA_CHECK(self.dim() == indices.dim(), kRuntime,
                "take_along_dim(): input and indices should have the same number of dimensions, but "
                "got ",
@@ -237,7 +241,8 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   common[d] = own;
   Tensor in = expand(self, common);
   common[d] = other;
-  return gather(in, d, expand(indices, common));
+  Tensor at = expand(indices, common);
+  return gather(in, d, where(lt(at, Scalar(0)), add(at, Scalar(own)), at));
 }
 
 Tensor masked_select_backward(const Tensor& grad, IntList sizes, const Tensor& mask) {

@@ -128,7 +128,9 @@ Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tenso
                              int64_t dim) {
   if (self.dim() == 0 || self.numel() == 0) return grad;
   if (self.is_complex()) {
-    return mul(conj(exp(self)), reverse_cumsum(mul(grad, conj(exp(neg(result)))), dim));
+    // the conjugate of exp(self) times the sum of conj(grad) / exp(result), in logarithms
+    Tensor terms = reverse_logcumsumexp(sub(log(conj(grad)), result), dim);
+    return conj(exp(add(terms, self)));
   }
   // positive and negative gradients apart, in logarithms, which cannot overflow
   Tensor size = log(abs(grad)), none = full_like(grad, Scalar(-INFINITY));
@@ -143,6 +145,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
   FACULA_CHECK(self.dim() > 0, kRuntime, "diff expects input to be at least one-dimensional");
   FACULA_CHECK(n >= 0, kRuntime, "order must be non-negative but got ", n);
   dim = wrap_dim(dim, self.dim(), "diff");
+  if (n == 0) return clone(self);
   Tensor r = self;
   if (prepend.defined() || append.defined()) {
     std::vector<Tensor> parts;
@@ -156,7 +159,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
     Tensor high = along(r, dim, 1, length - 1), low = along(r, dim, 0, length - 1);
     r = r.dtype() == kBool ? logical_xor(high, low) : sub(high, low);
   }
-  return n == 0 ? clone(r) : r;
+  return r;
 }
 
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
