@@ -105,6 +105,20 @@ from facula._functions import (  # noqa: E402
 )
 from facula._info import finfo, iinfo  # noqa: E402
 from facula._legacy import *  # noqa: E402
+from facula._sets import nonzero, unique, unique_consecutive, unravel_index  # noqa: E402
+from facula._variadic import (  # noqa: E402
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    broadcast_tensors,
+    cartesian_prod,
+    einsum,
+    gradient,
+    meshgrid,
+    tensordot,
+)
 from facula.autograd.grad_mode import (  # noqa: E402
     enable_grad,
     inference_mode,

@@ -69,7 +69,5 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     return _rows._unravel_index(indices, sizes)
 
 
-def attach() -> None:
-    """Make the functions methods of Tensor."""
-    for function in (unique, unique_consecutive, nonzero):
-        setattr(Tensor, function.__name__, function)
+for _function in (unique, unique_consecutive, nonzero):
+    setattr(Tensor, _function.__name__, _function)

@@ -12,7 +12,8 @@ struct IndexKernels {
                        Fault* fault);
   // out[p] = in[p with p[dim] replaced by index[p]]; out and index have one shape.
   void (*gather)(const View& out, const View& in, int64_t dim, const View& index, Fault* fault);
-  // out[p] = the element number index[p] of `in` in row-major order; negative ones count from the end.
+  // out[p] = the element number index[p] of `in` in row-major order; negative ones count from the
+  // end.
   void (*take)(const View& out, const View& in, const View& index, Fault* fault);
   // The first `count` dimensions of `in` are indexed by the views indices[0..count), which have one
   // shape I (strides may be 0); out has the shape I + the rest of in's. Negative positions count

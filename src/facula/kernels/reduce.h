@@ -1,5 +1,5 @@
-// The reduce family: functions that fold dimensions of a tensor into single values. `mask` has a bit
-// for each folded dimension; outputs have the input's shape with those dimensions dropped or of
+// The reduce family: functions that fold dimensions of a tensor into single values. `mask` has a
+// bit for each folded dimension; outputs have the input's shape with those dimensions dropped or of
 // size 1, and may have any strides. Results do not depend on the number of threads. Nothing to fold
 // gives the identity of the operation; where there is none the operator layer has refused.
 #pragma once

@@ -23,13 +23,14 @@ struct ScatterKernels {
   // self[.., index[i], ..] = value; negative positions count from the end.
   void (*index_fill)(const View& self, int64_t dim, const View& index, const Scalar& value,
                      Fault* fault);
-  // The reverse of index: self is indexed in its first `count` dimensions, values has shape I + rest.
+  // The reverse of index: self is indexed in its first `count` dimensions, values has shape I +
+  // rest.
   void (*index_put)(const View& self, const View* indices, int count, const View& values,
                     bool accumulate, Fault* fault);
   // Element number index[p] of self (row-major) is combined with src[p].
   void (*put)(const View& self, const View& index, const View& src, bool accumulate, Fault* fault);
-  // Elements where mask holds take the elements of the dense `source` in order. Fault kBad when there
-  // are too few.
+  // Elements where mask holds take the elements of the dense `source` in order. Fault kBad when
+  // there are too few.
   void (*masked_scatter)(const View& self, const View& mask, const View& source, Fault* fault);
   // grad_weight[index[i]] += grad[i] for rows i whose index is not `padding`; with `by_frequency`
   // divided by how often the index occurs (counts: work space of one int64 a row of weight).

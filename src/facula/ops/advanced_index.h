@@ -18,8 +18,8 @@ struct AdvancedIndex {
   Tensor operand(const Tensor& t) const;
 };
 
-// prepare_index reads the subscript; undefined indices are whole dimensions, bool and uint8 ones are
-// masks. IndexError as PyTorch raises.
+// prepare_index reads the subscript; undefined indices are whole dimensions, bool and uint8 ones
+// are masks. IndexError as PyTorch raises.
 AdvancedIndex prepare_index(const Tensor& self, TensorList indices);
 
 }  // namespace facula

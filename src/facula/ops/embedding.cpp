@@ -84,9 +84,9 @@ void embedding_renorm_(const Tensor& self, const Tensor& indices, double max_nor
   NoGrad no_grad;
   Tensor picked = forward::index_select(self, 0, once);
   Tensor size = facula::vector_norm(picked, Scalar(norm_type), IntList(1), true);
-  Tensor scale = facula::where(facula::gt(size, Scalar(max_norm)),
-                               facula::div(Scalar(max_norm), facula::add(size, Scalar(1e-7))),
-                               Scalar(1));
+  Tensor scale =
+      facula::where(facula::gt(size, Scalar(max_norm)),
+                    facula::div(Scalar(max_norm), facula::add(size, Scalar(1e-7))), Scalar(1));
   forward::index_copy_(self, 0, once, facula::mul(picked, scale));
 }
 
@@ -135,10 +135,11 @@ void masked_scatter_(const Tensor& self, const Tensor& mask, const Tensor& sourc
     LongWork work(self.numel());
     kernels::scatter->masked_scatter(view(self), view(wide), view(from), &fault);
   }
-  FACULA_CHECK(!fault, kRuntime,
-               "masked_scatter: expected source to have at least as many elements as mask has ones, "
-               "got ",
-               fault.value, " for ", fault.bound);
+  FACULA_CHECK(
+      !fault, kRuntime,
+      "masked_scatter: expected source to have at least as many elements as mask has ones, "
+      "got ",
+      fault.value, " for ", fault.bound);
 }
 
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {

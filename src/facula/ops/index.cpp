@@ -177,7 +177,9 @@ Tensor flip(const Tensor& self, IntList dims) {
   return r;
 }
 
-Tensor tril(const Tensor& self, int64_t diagonal) { return triangle(self, diagonal, false, "tril"); }
+Tensor tril(const Tensor& self, int64_t diagonal) {
+  return triangle(self, diagonal, false, "tril");
+}
 Tensor triu(const Tensor& self, int64_t diagonal) { return triangle(self, diagonal, true, "triu"); }
 
 Tensor one_hot(const Tensor& self, int64_t num_classes) {
@@ -304,8 +306,8 @@ Tensor flipud(const Tensor& self) {
 
 Tensor roll(const Tensor& self, IntList shifts, IntList dims) {
   if (dims.empty()) {
-    FACULA_CHECK(shifts.size() == 1, kRuntime, "shifts and dimensions must align. shifts: ",
-                 shifts.size(), ", dims:0");
+    FACULA_CHECK(shifts.size() == 1, kRuntime,
+                 "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:0");
     return reshape(roll(reshape(self, {-1}), shifts, {0}), self.sizes());
   }
   FACULA_CHECK(shifts.size() == dims.size(), kRuntime,

@@ -362,7 +362,6 @@ std::vector<Tensor> meshgrid_list(TensorList tensors, std::string_view indexing)
     Sizes mine(in.size(), 1);
     mine[i] = in[i].numel();
     out.push_back(expand(reshape(in[i], mine), shape));
-    if (swap) out.back() = transpose(out.back(), 0, 1);
   }
   if (swap) std::swap(out[0], out[1]);
   return out;

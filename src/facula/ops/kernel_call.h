@@ -25,7 +25,8 @@ class LongWork {
 // check_position throws for a position out of range: IndexError, or RuntimeError for the operators
 // whose counterparts in PyTorch raise that.
 inline void check_position(const kernels::Fault& fault, const char* op, ErrorKind kind) {
-  if (!fault) [[likely]] return;
+  if (!fault) [[likely]]
+    return;
   if (fault.kind.load() != kernels::Fault::kIndexOutOfRange) kernels::raise_fault(fault, op);
   raise_error(kind, op, ": index ", fault.value, " is out of bounds for dimension with size ",
               fault.bound, " (element ", fault.position, " of the index)");
@@ -35,8 +36,7 @@ inline void check_position(const kernels::Fault& fault, const char* op, ErrorKin
 inline Tensor index_tensor(const Tensor& t, const char* op, ErrorKind kind = ErrorKind::kRuntime) {
   if (t.dtype() == kInt64) return t;
   if (t.dtype() != kInt32) {
-    raise_error(kind, op, ": Expected dtype int32 or int64 for index, got ",
-                dtype_name(t.dtype()));
+    raise_error(kind, op, ": Expected dtype int32 or int64 for index, got ", dtype_name(t.dtype()));
   }
   return to_dtype(t, kInt64);
 }
@@ -44,7 +44,8 @@ inline Tensor index_tensor(const Tensor& t, const char* op, ErrorKind kind = Err
 // refuse_complex raises as PyTorch does for operators without an order of complex numbers.
 inline void refuse_complex(const Tensor& t, const char* op,
                            ErrorKind kind = ErrorKind::kNotImplemented) {
-  if (!t.is_complex()) [[likely]] return;
+  if (!t.is_complex()) [[likely]]
+    return;
   raise_error(kind, '"', op, "\" not implemented for '", dtype_title(t.dtype()), "'");
 }
 

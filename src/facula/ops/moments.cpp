@@ -202,7 +202,8 @@ Tensor norm_named(const Tensor& self, std::string_view p, OptIntList dim, bool k
                   std::optional<DType> dtype) {
   if (p == "fro") return vector_norm(self, Scalar(2), dim, keepdim, dtype);
   if (p == "nuc") {
-    raise_error(ErrorKind::kNotImplemented, "norm: the nuclear norm needs singular values, which are not built");
+    raise_error(ErrorKind::kNotImplemented,
+                "norm: the nuclear norm needs singular values, which are not built");
   }
   raise_error(ErrorKind::kRuntime, "norm: expected 'fro', 'nuc' or a number as p, got '",
               std::string(p), "'");

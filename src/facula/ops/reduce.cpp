@@ -31,7 +31,8 @@ void check_extreme(const Tensor& self, uint64_t mask, bool given, const char* op
                    ErrorKind without_dim = ErrorKind::kRuntime) {
   if (self.numel() != 0) return;
   if (!given) {
-    raise_error(without_dim, op, "(): Expected reduction dim to be specified for input.numel() == 0. ",
+    raise_error(without_dim, op,
+                "(): Expected reduction dim to be specified for input.numel() == 0. ",
                 "Specify the reduction dim with the 'dim' argument.");
   }
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -104,7 +105,8 @@ Tensor restored(const Tensor& t, int64_t ndim, OptIntList dim, bool keepdim) {
   return r;
 }
 
-// product_of_others multiplies, for each position of the last dimension, the elements at the other positions.
+// product_of_others multiplies, for each position of the last dimension, the elements at the other
+// positions.
 Tensor product_of_others(const Tensor& last) {
   int64_t n = last.sizes().back();
   Tensor own = eye(n, kBool, last.device());
@@ -219,8 +221,8 @@ Tensor trace(const Tensor& self) {
   return sum(diagonal(self, 0, 0, 1));
 }
 
-Tensor extreme_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptIntList dim,
-                        bool keepdim) {
+Tensor extreme_backward(const Tensor& grad, const Tensor& self, const Tensor& result,
+                        OptIntList dim, bool keepdim) {
   Tensor best = eq(self, restored(result, self.dim(), dim, keepdim));
   Tensor count = sum(best, dim, true);
   return where(best, div(restored(grad, self.dim(), dim, keepdim), count), Scalar(0));
@@ -230,7 +232,8 @@ Tensor picked_backward(const Tensor& grad, int64_t dim, const Tensor& indices, I
                        bool keepdim) {
   Tensor zero = zeros(sizes, grad.dtype(), grad.device());
   if (sizes.empty()) return reshape(grad, sizes);
-  Tensor g = keepdim ? grad : unsqueeze(grad, dim), at = keepdim ? indices : unsqueeze(indices, dim);
+  Tensor g = keepdim ? grad : unsqueeze(grad, dim),
+         at = keepdim ? indices : unsqueeze(indices, dim);
   return scatter(zero, dim, at, g);
 }
 

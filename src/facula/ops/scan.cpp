@@ -24,7 +24,8 @@ Tensor scanned(const Tensor& self, int64_t dim, DType dtype, const char* op,
   return r;
 }
 
-using ExtremeFn = void (*)(const kernels::View&, const kernels::View&, const kernels::View&, int64_t);
+using ExtremeFn = void (*)(const kernels::View&, const kernels::View&, const kernels::View&,
+                           int64_t);
 
 std::tuple<Tensor, Tensor> scanned_extreme(const Tensor& self, int64_t dim, const char* op,
                                            ExtremeFn kernel) {
@@ -38,9 +39,7 @@ std::tuple<Tensor, Tensor> scanned_extreme(const Tensor& self, int64_t dim, cons
   return {values, indices};
 }
 
-Tensor reverse_cumsum(const Tensor& t, int64_t dim) {
-  return flip(cumsum(flip(t, dim), dim), dim);
-}
+Tensor reverse_cumsum(const Tensor& t, int64_t dim) { return flip(cumsum(flip(t, dim), dim), dim); }
 Tensor reverse_logcumsumexp(const Tensor& t, int64_t dim) {
   return flip(logcumsumexp(flip(t, dim), dim), dim);
 }

@@ -27,7 +27,6 @@ Tensor vector_of(const Tensor& t) {
   return t.dim() ? t : alias_storage(t, {1}, {1}, t.storage_offset());
 }
 
-
 void check_sizes(const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src,
                  const char* op) {
   FACULA_CHECK(index.dim() == self.dim(), kRuntime, op,
@@ -83,8 +82,8 @@ Combine named_combine(std::string_view name, const char* op) {
 void index_into(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                 const Scalar& alpha, Combine how, const char* op, ErrorKind kind) {
   dim = wrap_dim(dim, self.dim(), op);
-  FACULA_CHECK(index.dim() <= 1, kIndex, op, ": Index is supposed to be a vector, but got dim: ",
-               index.dim());
+  FACULA_CHECK(index.dim() <= 1, kIndex, op,
+               ": Index is supposed to be a vector, but got dim: ", index.dim());
   Tensor at = vector_of(index_tensor(index, op));
   FACULA_CHECK(self.dtype() == source.dtype(), kRuntime, op, ": self (", dtype_title(self.dtype()),
                ") and source (", dtype_title(source.dtype()), ") must have the same scalar type");
@@ -214,7 +213,8 @@ void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const T
   index_into(self, dim, index, source, Scalar(1), mode.combine, op, ErrorKind::kIndex);
   if (mode.mean && self.numel()) {
     Tensor count = include_self ? ones_like(self) : zeros_like(self);
-    index_into(count, dim, index, ones_like(source), Scalar(1), Combine::kAdd, op, ErrorKind::kIndex);
+    index_into(count, dim, index, ones_like(source), Scalar(1), Combine::kAdd, op,
+               ErrorKind::kIndex);
     mode.divide(self, count);
   }
 }

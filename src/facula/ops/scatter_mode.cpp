@@ -50,8 +50,8 @@ std::tuple<Tensor, Tensor> product_backward(const Tensor& grad, const Tensor& se
   Tensor grad_src = div(at.pick(mul(grad, result)), src);
   // where src is 0: the product of the other elements, if it is the only 0 there
   Tensor zero = eq(src, Scalar(0)), ones = cast(zero, kInt64);
-  Tensor zeros_there =
-      at.add_to(include_self ? cast(eq(self, Scalar(0)), kInt64) : zeros(self.sizes(), kInt64), ones);
+  Tensor zeros_there = at.add_to(
+      include_self ? cast(eq(self, Scalar(0)), kInt64) : zeros(self.sizes(), kInt64), ones);
   Tensor others = scatter_reduce(where(eq(self, Scalar(0)), Scalar(1), self), at.dim, at.index,
                                  where(zero, Scalar(1), src), "prod", include_self);
   Tensor lone = eq(zeros_there, Scalar(1));

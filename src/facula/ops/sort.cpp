@@ -36,7 +36,8 @@ Pair picked(const Tensor& self, int64_t dim, bool keepdim, Pick what, int64_t k,
   refuse_complex(self, op);
   dim = wrap_dim(dim, self.dim(), op);
   if (self.dim() > 0 && self.sizes()[dim] == 0) {
-    raise_error(ErrorKind::kIndex, op, "(): Expected reduction dim ", dim, " to have non-zero size.");
+    raise_error(ErrorKind::kIndex, op, "(): Expected reduction dim ", dim,
+                " to have non-zero size.");
   }
   uint64_t mask = uint64_t{1} << dim;
   Tensor values = reduced_result(self, mask, keepdim, self.dtype());
@@ -84,7 +85,8 @@ void check_quantile(const Tensor& self, const Tensor& q, const char* op) {
   Tensor values = to_contiguous(to_dtype(q, kFloat64));
   for (int64_t i = 0; i < values.numel(); ++i) {
     double v = values.data_as<double>()[i];
-    FACULA_CHECK(v >= 0 && v <= 1, kRuntime, op, "() q values must be in the range [0, 1], got ", v);
+    FACULA_CHECK(v >= 0 && v <= 1, kRuntime, op, "() q values must be in the range [0, 1], got ",
+                 v);
   }
 }
 
@@ -120,9 +122,8 @@ Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<int64_t> dim
   Tensor r = gather(sorted, -1, below);
   if (how == Interpolation::kLinear || how == Interpolation::kMidpoint) {
     Tensor above = gather(sorted, -1, cast(ceil(rank), kInt64));
-    Tensor weight = how == Interpolation::kMidpoint
-                        ? full_like(rank, Scalar(0.5))
-                        : sub(rank, cast(below, rank.dtype()));
+    Tensor weight = how == Interpolation::kMidpoint ? full_like(rank, Scalar(0.5))
+                                                    : sub(rank, cast(below, rank.dtype()));
     r = where(eq(above, r), r, lerp(r, above, weight));
   }
   r = movedim(r, {-1}, {0});

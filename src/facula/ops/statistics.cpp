@@ -160,11 +160,11 @@ Tensor corrcoef(const Tensor& self) {
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<std::string_view>) {
   FACULA_CHECK(x1.dim() >= 2 && x2.dim() >= 2, kRuntime,
-               "cdist only supports at least 2D tensors, X1 got: ", x1.dim(), "D, X2 got: ",
-               x2.dim(), "D");
+               "cdist only supports at least 2D tensors, X1 got: ", x1.dim(),
+               "D, X2 got: ", x2.dim(), "D");
   FACULA_CHECK(x1.size(-1) == x2.size(-1), kRuntime,
-               "X1 and X2 must have the same number of columns. X1: ", x1.size(-1), " X2: ",
-               x2.size(-1));
+               "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),
+               " X2: ", x2.size(-1));
   FACULA_CHECK(p >= 0, kRuntime, "cdist only supports non-negative p values");
   Tensor difference = sub(unsqueeze(x1, -2), unsqueeze(x2, -3));
   return vector_norm(difference, Scalar(p), IntList(-1));

@@ -136,7 +136,8 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
     Tensor w = to_dtype(weights, type);
     kernels::scatter->scatter(view(r), 0, view(at), view(w), kernels::Combine::kAdd, &fault);
   } else {
-    kernels::scatter->scatter_value(view(r), 0, view(at), Scalar(1), kernels::Combine::kAdd, &fault);
+    kernels::scatter->scatter_value(view(r), 0, view(at), Scalar(1), kernels::Combine::kAdd,
+                                    &fault);
   }
   return r;
 }
@@ -194,7 +195,8 @@ Triple unique_runs(const Tensor& self, std::optional<int64_t> dim) {
   return dim ? distinct_slices(self, *dim, false) : distinct_elements(self, false);
 }
 
-Tensor isin(const TensorOrScalar& elements, const TensorOrScalar& test_elements, bool, bool invert) {
+Tensor isin(const TensorOrScalar& elements, const TensorOrScalar& test_elements, bool,
+            bool invert) {
   auto as_tensor = [](const TensorOrScalar& v) {
     if (v.tensor) return Tensor::borrow(v.tensor);
     return full({}, v.scalar, v.scalar.is_floating() ? default_dtype() : kInt64);
@@ -204,7 +206,8 @@ Tensor isin(const TensorOrScalar& elements, const TensorOrScalar& test_elements,
   DType common = promote(a.dtype(), b.dtype());
   Tensor values = cast(a, common);
   Tensor set = std::get<0>(sort(reshape(cast(b, common), {-1}), 0));
-  Tensor at = clamp_max(searchsorted(set, values, false, false, std::nullopt, Tensor()), Scalar(set.numel() - 1));
+  Tensor at = clamp_max(searchsorted(set, values, false, false, std::nullopt, Tensor()),
+                        Scalar(set.numel() - 1));
   Tensor found = eq(reshape(index_select(set, 0, reshape(at, {-1})), a.sizes()), values);
   return invert ? logical_not(found) : found;
 }

@@ -44,8 +44,9 @@ struct Array {
     return n;
   }
   View view() {
-    return {data.data() + offset, dtype, static_cast<int>(sizes.size()), contiguous(), numel(),
-            sizes.data(), strides.data()};
+    return {data.data() + offset, dtype,   static_cast<int>(sizes.size()),
+            contiguous(),         numel(), sizes.data(),
+            strides.data()};
   }
   // element number `i` in row-major order of the sizes
   T& at(int64_t i) {

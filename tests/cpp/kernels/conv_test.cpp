@@ -71,9 +71,12 @@ void check_plans(const ConvShape& s, ConvLayout lx, ConvLayout ly) {
     auto& result = kind == ConvKind::kForward ? y : kind == ConvKind::kInput ? x : w;
     std::vector<float> want(result.size(), 0.0f);
     each_product(s, lx, ly, [&](int64_t i, int64_t k, int64_t o) {
-      if (kind == ConvKind::kForward) want[o] += x[i] * w[k];
-      else if (kind == ConvKind::kInput) want[i] += y[o] * w[k];
-      else want[k] += x[i] * y[o];
+      if (kind == ConvKind::kForward)
+        want[o] += x[i] * w[k];
+      else if (kind == ConvKind::kInput)
+        want[i] += y[o] * w[k];
+      else
+        want[k] += x[i] * y[o];
     });
     ConvPlan* plan = plan_conv(kind, s, lx, ly, false, false);
     ASSERT_NE(plan, nullptr);

@@ -43,8 +43,8 @@ TEST(Copy, FloatToIntegerSaturates) {
   in.data = {1.9f, -1.9f, NAN, inf, -inf, 3e9f, -3e9f, 255.5f, -0.5f};
   Array<int32_t> i32({9}, kInt32);
   copy->copy_strided(i32.view(), in.view());
-  EXPECT_EQ(i32.data, (std::vector<int32_t>{1, -1, 0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN,
-                                            255, 0}));
+  EXPECT_EQ(i32.data,
+            (std::vector<int32_t>{1, -1, 0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, 255, 0}));
   Array<uint8_t> u8({9}, kUInt8);
   copy->copy_strided(u8.view(), in.view());
   EXPECT_EQ(u8.data, (std::vector<uint8_t>{1, 0, 0, 255, 0, 255, 0, 255, 0}));

@@ -25,14 +25,15 @@ double ulps(float got, Wide want) {
   }
   int e;
   std::frexp(want, &e);
-  return static_cast<double>(std::fabs(Wide(got) - want) / std::ldexp(1.0L, std::max(e, -125) - 24));
+  return static_cast<double>(std::fabs(Wide(got) - want) /
+                             std::ldexp(1.0L, std::max(e, -125) - 24));
 }
 
 const std::vector<float> kSpecial = {
-    0.0f,   -0.0f,   INFINITY, -INFINITY, NAN,   1e-45f, -1e-45f, 1e-39f, -1e-39f, 1.2e-38f, 3.4e38f,
-    -3.4e38f, 1.0f,  -1.0f,    0.5f,      -0.5f, 2.0f,   1e30f,   1e20f,  -1e20f,  1e10f,    8.0f,
-    1e-5f,  -1e-5f,  1e-10f,   16777216.0f, 0.9999999f, 1.0000001f, 100.0f, -100.0f, 88.72f, 88.73f,
-    -103.97f, -104.1f, -87.5f};
+    0.0f,       -0.0f,   INFINITY, -INFINITY, NAN,    1e-45f,   -1e-45f, 1e-39f,      -1e-39f,
+    1.2e-38f,   3.4e38f, -3.4e38f, 1.0f,      -1.0f,  0.5f,     -0.5f,   2.0f,        1e30f,
+    1e20f,      -1e20f,  1e10f,    8.0f,      1e-5f,  -1e-5f,   1e-10f,  16777216.0f, 0.9999999f,
+    1.0000001f, 100.0f,  -100.0f,  88.72f,    88.73f, -103.97f, -104.1f, -87.5f};
 
 template <class F, class G>
 void check(const char* name, F f, G exact, double low, double high, double limit) {
@@ -49,9 +50,10 @@ void check(const char* name, F f, G exact, double low, double high, double limit
   }
 }
 
-#define CHECK_MATH(name, low, high, limit)                                             \
-  check(#name, [](float x) { return m_##name(x); }, [](Wide x) { return std::name(x); }, low, high, \
-        limit)
+#define CHECK_MATH(name, low, high, limit)                                                        \
+  check(                                                                                          \
+      #name, [](float x) { return m_##name(x); }, [](Wide x) { return std::name(x); }, low, high, \
+      limit)
 
 TEST(Math, ExponentialsAndLogarithms) {
   CHECK_MATH(exp, -110, 95, 1.1);
@@ -61,8 +63,9 @@ TEST(Math, ExponentialsAndLogarithms) {
   CHECK_MATH(log2, 0, 4, 0.51);
   CHECK_MATH(log10, 0, 2000, 0.51);
   CHECK_MATH(log1p, -1, 10, 0.51);
-  check("sigmoid", [](float x) { return m_sigmoid(x); },
-        [](Wide x) { return 1 / (1 + std::exp(-x)); }, -110, 100, 2.5);
+  check(
+      "sigmoid", [](float x) { return m_sigmoid(x); },
+      [](Wide x) { return 1 / (1 + std::exp(-x)); }, -110, 100, 2.5);
 }
 
 TEST(Math, Hyperbolic) {

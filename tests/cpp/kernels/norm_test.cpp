@@ -46,7 +46,8 @@ TEST(BatchNorm, BothLayoutsAgreeWithDifferences) {
       Numbers y(60);
       norms->batch_stats(kFloat64, mean.data(), rstd.data(), x.data(), p);
       for (double& v : rstd) v = 1 / std::sqrt(v + 1e-5);
-      norms->batch_norm(kFloat64, y.data(), x.data(), mean.data(), rstd.data(), w.data(), b.data(), p);
+      norms->batch_norm(kFloat64, y.data(), x.data(), mean.data(), rstd.data(), w.data(), b.data(),
+                        p);
       return y;
     };
     forward();
@@ -85,8 +86,8 @@ TEST(GroupNorm, GradientsMatchDifferences) {
   Numbers mean(4), rstd(4), dx(60), dw(6), db(6);
   auto forward = [&] {
     Numbers y(60);
-    norms->group_norm(kFloat64, y.data(), mean.data(), rstd.data(), x.data(), w.data(), b.data(), p, 2,
-                      1e-5);
+    norms->group_norm(kFloat64, y.data(), mean.data(), rstd.data(), x.data(), w.data(), b.data(), p,
+                      2, 1e-5);
     return y;
   };
   forward();

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "array.h"
@@ -47,10 +47,10 @@ struct Shape {
   std::vector<int64_t> sizes;
   int a, b;  // transposed dimensions
 };
-const Shape kShapes[] = {{{7}, 0, 0},          {{3000}, 0, 0},      {{5, 9}, 0, 1},
-                         {{70, 600}, 0, 0},    {{600, 70}, 0, 1},   {{40, 3, 50}, 0, 2},
-                         {{2, 3, 4, 5}, 1, 3}, {{1500, 2}, 0, 1},   {{2, 140000}, 0, 0},
-                         {{50000, 9}, 0, 0},  {{3, 1, 5}, 0, 0}};
+const Shape kShapes[] = {{{7}, 0, 0},          {{3000}, 0, 0},    {{5, 9}, 0, 1},
+                         {{70, 600}, 0, 0},    {{600, 70}, 0, 1}, {{40, 3, 50}, 0, 2},
+                         {{2, 3, 4, 5}, 1, 3}, {{1500, 2}, 0, 1}, {{2, 140000}, 0, 0},
+                         {{50000, 9}, 0, 0},   {{3, 1, 5}, 0, 0}};
 
 template <class F>
 void for_layouts(F f) {
@@ -76,8 +76,10 @@ TEST(Reduce, SumMeanAndMoments) {
       for (float x : e) q += (x - s / e.size()) * (x - s / e.size());
       ASSERT_NEAR(sum.data[o], s, 1e-6 * m) << "mask " << mask;
       ASSERT_NEAR(mean.data[o], s / e.size(), 1e-6 * m / e.size());
-      if (e.size() > 1) ASSERT_NEAR(var.data[o], q / (e.size() - 1), 1e-5 * q / (e.size() - 1));
-      else ASSERT_TRUE(std::isnan(var.data[o]));
+      if (e.size() > 1)
+        ASSERT_NEAR(var.data[o], q / (e.size() - 1), 1e-5 * q / (e.size() - 1));
+      else
+        ASSERT_TRUE(std::isnan(var.data[o]));
     });
   });
 }

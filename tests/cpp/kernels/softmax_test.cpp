@@ -49,7 +49,8 @@ TEST(Softmax, LargeNumbersAndNothingToChoose) {
 TEST(CrossEntropy, GradientMatchesDifferences) {
   for (Rows r : {Rows{4, 6, 1}, Rows{2, 5, 3}}) {
     int64_t count = r.outer * r.inner;
-    std::vector<double> x(r.outer * r.n * r.inner), weight(r.n), losses(count), lse(count), dx(x.size());
+    std::vector<double> x(r.outer * r.n * r.inner), weight(r.n), losses(count), lse(count),
+        dx(x.size());
     for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(1.3 * static_cast<double>(i));
     for (int64_t i = 0; i < r.n; ++i) weight[i] = 0.5 + 0.25 * static_cast<double>(i);
     std::vector<int64_t> target(count);

@@ -23,8 +23,12 @@ struct Complex {
 
   FACULA_INLINE Complex operator-() const { return {-re, -im}; }
   FACULA_INLINE Complex operator+() const { return *this; }
-  friend FACULA_INLINE Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
-  friend FACULA_INLINE Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
+  friend FACULA_INLINE Complex operator+(Complex a, Complex b) {
+    return {a.re + b.re, a.im + b.im};
+  }
+  friend FACULA_INLINE Complex operator-(Complex a, Complex b) {
+    return {a.re - b.re, a.im - b.im};
+  }
   friend FACULA_INLINE Complex operator*(Complex a, Complex b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
@@ -36,7 +40,9 @@ struct Complex {
   FACULA_INLINE Complex& operator-=(Complex b) { return *this = *this - b; }
   FACULA_INLINE Complex& operator*=(Complex b) { return *this = *this * b; }
   FACULA_INLINE Complex& operator/=(Complex b) { return *this = *this / b; }
-  friend FACULA_INLINE bool operator==(Complex a, Complex b) { return a.re == b.re && a.im == b.im; }
+  friend FACULA_INLINE bool operator==(Complex a, Complex b) {
+    return a.re == b.re && a.im == b.im;
+  }
   friend FACULA_INLINE bool operator!=(Complex a, Complex b) { return !(a == b); }
 
  private:

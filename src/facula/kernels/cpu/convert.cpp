@@ -10,8 +10,8 @@ FACULA_INLINE To convert_one(From x) {
     constexpr int kBits = sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0);
     constexpr From kHigh = static_cast<From>(uint64_t{1} << (kBits - 1)) * From(2);
     constexpr From kLow = std::is_signed_v<To> ? -kHigh : From(0);
-    constexpr To kMin = std::is_signed_v<To> ? static_cast<To>(uint64_t{1} << (sizeof(To) * 8 - 1))
-                                             : To(0);
+    constexpr To kMin =
+        std::is_signed_v<To> ? static_cast<To>(uint64_t{1} << (sizeof(To) * 8 - 1)) : To(0);
     constexpr To kMax = static_cast<To>(~static_cast<std::make_unsigned_t<To>>(kMin));
     From in = (x > kLow) & (x < kHigh) ? x : From(0);
     To r = static_cast<To>(in);
@@ -43,10 +43,14 @@ template <class From>
 static ConvertFn int_target(DType to) {
   switch (to) {
     case kBool: return convert_to_bool<From>;
-    case kUInt8: case kInt8: return convert_loop<int8_t, From>;
-    case kInt16: case kUInt16: return convert_loop<int16_t, From>;
-    case kInt32: case kUInt32: return convert_loop<int32_t, From>;
-    case kInt64: case kUInt64: return convert_loop<int64_t, From>;
+    case kUInt8:
+    case kInt8: return convert_loop<int8_t, From>;
+    case kInt16:
+    case kUInt16: return convert_loop<int16_t, From>;
+    case kInt32:
+    case kUInt32: return convert_loop<int32_t, From>;
+    case kInt64:
+    case kUInt64: return convert_loop<int64_t, From>;
     case kFloat32: return convert_loop<float, From>;
     default: return convert_loop<double, From>;
   }
@@ -75,7 +79,8 @@ static ConvertFn float_target(DType to) {
 static ConvertFn direct(DType to, DType from) {
   if (is_reduced(to) && from != kFloat32) return nullptr;
   switch (from) {
-    case kBool: case kUInt8: return int_target<uint8_t>(to);
+    case kBool:
+    case kUInt8: return int_target<uint8_t>(to);
     case kInt8: return int_target<int8_t>(to);
     case kInt16: return int_target<int16_t>(to);
     case kInt32: return int_target<int32_t>(to);
@@ -108,8 +113,8 @@ static void convert_complex(char* to, DType to_type, const char* from, DType fro
     });
     return;
   }
-  convert_strided(to, to_type, item_size(to_type), from, real_type(from_type),
-                  item_size(from_type), n);
+  convert_strided(to, to_type, item_size(to_type), from, real_type(from_type), item_size(from_type),
+                  n);
 }
 
 void convert_dense(void* to, DType to_type, const void* from, DType from_type, int64_t n) {

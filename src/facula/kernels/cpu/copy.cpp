@@ -11,8 +11,8 @@ inline constexpr int64_t kTile = 32;          // of a blocked transpose, in elem
 
 // transpose_tile stores to[i][j] = from[j][i]: `to` is dense in j, `from` is dense in i.
 template <class T>
-static void transpose_tile(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
-                           int64_t columns) {
+static void transpose_tile(char* to, int64_t to_row, const char* from, int64_t from_row,
+                           int64_t rows, int64_t columns) {
   for (int64_t i = 0; i < rows; ++i) {
     T* o = reinterpret_cast<T*>(to + i * to_row);
     const char* f = from + i * static_cast<int64_t>(sizeof(T));
@@ -65,8 +65,8 @@ static void copy_strided(const View& out, const View& in) {
   int64_t to_size = item_size(out.dtype), from_size = item_size(in.dtype);
   if (out.contiguous && in.contiguous) {
     parallel_for(0, out.numel, kCopyGrain, [&](int64_t b, int64_t e) {
-      convert_dense(out.as<char>() + b * to_size, out.dtype, in.as<char>() + b * from_size, in.dtype,
-                    e - b);
+      convert_dense(out.as<char>() + b * to_size, out.dtype, in.as<char>() + b * from_size,
+                    in.dtype, e - b);
     });
     return;
   }

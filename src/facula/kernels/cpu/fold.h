@@ -1,26 +1,26 @@
 // fold: the frame of every reduction. It walks kept and folded dimensions of any layout, reads the
-// input in dense blocks of the type that the operation computes in, cuts long reductions into chunks
-// that depend on the shape alone, and combines their results in order.
+// input in dense blocks of the type that the operation computes in, cuts long reductions into
+// chunks that depend on the shape alone, and combines their results in order.
 //
 // An operation Op provides
 //   Element                     type of the blocks; Partial: the running result of one output
 //   Partial start()             the identity
-//   Partial row(p, n, at)       of n <= kFoldBlock neighbouring elements, the first at position `at`
-//   void columns(acc, p, stride, rows, n, at)   folds rows[0..rows) of n columns into acc[0..n)
-//   Partial join(a, b)          of two results, `a` from the earlier positions
-//   const Element* load(buffer, from, stride, n)   the elements, in `buffer` or where they are
-//   void store(to, stride, acc, n)   the finished outputs, `stride` bytes apart
+//   Partial row(p, n, at)       of n <= kFoldBlock neighbouring elements, the first at position
+//   `at` void columns(acc, p, stride, rows, n, at)   folds rows[0..rows) of n columns into
+//   acc[0..n) Partial join(a, b)          of two results, `a` from the earlier positions const
+//   Element* load(buffer, from, stride, n)   the elements, in `buffer` or where they are void
+//   store(to, stride, acc, n)   the finished outputs, `stride` bytes apart
 #pragma once
 #include "facula/kernels/cpu/convert.h"
 #include "facula/kernels/cpu/walk.h"
 
 namespace facula::kernels::FACULA_ISA {
 
-inline constexpr int64_t kFoldBlock = 2048;    // elements of a block of one row
-inline constexpr int64_t kFoldColumns = 512;   // columns folded together
-inline constexpr int64_t kFoldRows = 32;       // rows folded before partial results are widened
-inline constexpr int64_t kFoldGrain = 65536;   // elements worth a thread
-inline constexpr int64_t kFoldSplit = 16;      // most chunks of one reduction
+inline constexpr int64_t kFoldBlock = 2048;   // elements of a block of one row
+inline constexpr int64_t kFoldColumns = 512;  // columns folded together
+inline constexpr int64_t kFoldRows = 32;      // rows folded before partial results are widened
+inline constexpr int64_t kFoldGrain = 65536;  // elements worth a thread
+inline constexpr int64_t kFoldSplit = 16;     // most chunks of one reduction
 
 // FoldPlan splits the dimensions: kept (operands: output, input) and folded (input).
 struct FoldPlan {
@@ -83,8 +83,8 @@ static typename Op::Partial fold_range(const Op& op, const Walk<1>& folded, int6
 
 // fold_columns folds positions [begin, end) of n outputs whose inputs are `step` bytes apart.
 template <class Op>
-static void fold_columns(const Op& op, const Walk<1>& folded, int64_t shift, int64_t step, int64_t n,
-                         int64_t begin, int64_t end, typename Op::Partial* acc) {
+static void fold_columns(const Op& op, const Walk<1>& folded, int64_t shift, int64_t step,
+                         int64_t n, int64_t begin, int64_t end, typename Op::Partial* acc) {
   using Element = typename Op::Element;
   alignas(64) Element buffer[kFoldRows / 2 * kFoldColumns];
   for (int64_t c = 0; c < n; ++c) acc[c] = op.start();
@@ -160,8 +160,10 @@ static void fold_by_columns(const Op& op, const FoldPlan& plan) {
     Partial* acc = reinterpret_cast<Partial*>(space);
     int64_t o = t / tiles, c = t % tiles * tile, n = min_of(tile, width - c);
     int64_t to = kept.offset(0, o * width + c), shift = kept.offset(1, o * width + c);
-    if (split) fold_split(op, plan, shift, n, step, true, acc);
-    else fold_columns(op, plan.folded, shift, step, n, 0, count, acc);
+    if (split)
+      fold_split(op, plan, shift, n, step, true, acc);
+    else
+      fold_columns(op, plan.folded, shift, step, n, 0, count, acc);
     op.store(kept.base[0] + to, kept.stride[0][0], acc, n);
   };
   int64_t tasks = outer * tiles;
@@ -205,13 +207,16 @@ static void fold_by_rows(const Op& op, const FoldPlan& plan) {
 // fold runs the operation. Kept dimensions are not empty; with empty folded ones the identity is
 // stored.
 template <class Op>
-static void fold(const Op& op, const View& out, const View& in, uint64_t mask, bool ordered = false) {
+static void fold(const Op& op, const View& out, const View& in, uint64_t mask,
+                 bool ordered = false) {
   if (out.numel == 0) return;
   FoldPlan plan = plan_fold(out, in, mask);
   if (!ordered) plan.folded.sort();
   plan.folded.merge();
-  if (by_columns(plan)) fold_by_columns(op, plan);
-  else fold_by_rows(op, plan);
+  if (by_columns(plan))
+    fold_by_columns(op, plan);
+  else
+    fold_by_rows(op, plan);
 }
 
 // ConvertingLoad reads elements of any type as `as`, in place when nothing has to change.

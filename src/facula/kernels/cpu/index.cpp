@@ -1,5 +1,5 @@
-// Picking elements by position: index_select, gather, take and advanced indexing. Elements are moved
-// unread, so there is one loop an item size.
+// Picking elements by position: index_select, gather, take and advanced indexing. Elements are
+// moved unread, so there is one loop an item size.
 #include "facula/kernels/index.h"
 
 #include "facula/kernels/cpu/convert.h"
@@ -107,9 +107,8 @@ static void advanced_index(const View& out, const View& in, const View* indices,
       return;
     }
     places.run(b, e, [&](int64_t from, int64_t to) {
-      rest.run(0, row, [&](char** p, int64_t n) {
-        move_strided(p[0] + to, so, p[1] + from, si, item, n);
-      });
+      rest.run(0, row,
+               [&](char** p, int64_t n) { move_strided(p[0] + to, so, p[1] + from, si, item, n); });
     });
   });
 }

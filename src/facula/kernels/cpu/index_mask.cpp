@@ -89,7 +89,8 @@ static void keep_triangle(const View& out, const View& in, int64_t k, bool upper
       cut = cut < 0 ? 0 : min_of(cut, columns);
       int64_t first = upper ? cut : 0, last = upper ? columns : cut;
       clear(to, first);
-      if (last > first) move_strided(to + first * so, so, from + first * si, si, item, last - first);
+      if (last > first)
+        move_strided(to + first * so, so, from + first * si, si, item, last - first);
       clear(to + last * so, columns - last);
     }
   });

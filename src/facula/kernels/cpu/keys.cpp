@@ -38,10 +38,12 @@ void load_keys(int64_t* to, const char* from, DType type, int64_t stride, int64_
                KeyOrder order) {
   load_keys_of(to, from, type, stride, n, order);
 }
-void store_keys(char* to, DType type, int64_t stride, const int32_t* from, int64_t n, bool reverse) {
+void store_keys(char* to, DType type, int64_t stride, const int32_t* from, int64_t n,
+                bool reverse) {
   store_keys_of(to, type, stride, from, n, reverse);
 }
-void store_keys(char* to, DType type, int64_t stride, const int64_t* from, int64_t n, bool reverse) {
+void store_keys(char* to, DType type, int64_t stride, const int64_t* from, int64_t n,
+                bool reverse) {
   store_keys_of(to, type, stride, from, n, reverse);
 }
 

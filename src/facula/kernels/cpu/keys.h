@@ -1,6 +1,6 @@
-// Keys: real numbers as signed integers in the same order, so that comparing kernels (maximum, sort,
-// searches) exist for two types only. NaN is the largest key. -0.0 lies below 0.0 unless the caller
-// asks for equal zeros.
+// Keys: real numbers as signed integers in the same order, so that comparing kernels (maximum,
+// sort, searches) exist for two types only. NaN is the largest key. -0.0 lies below 0.0 unless the
+// caller asks for equal zeros.
 #pragma once
 #include "facula/kernels/cpu/convert.h"
 
@@ -21,8 +21,8 @@ FACULA_INLINE int32_t fold_bits(int32_t b) { return b ^ ((b >> 31) & 0x7fffffff)
 FACULA_INLINE int64_t fold_bits(int64_t b) { return b ^ ((b >> 63) & 0x7fffffffffffffff); }
 
 template <class K>
-inline constexpr K kTopKey = static_cast<K>(~(static_cast<std::make_unsigned_t<K>>(1)
-                                              << (sizeof(K) * 8 - 1)));
+inline constexpr K kTopKey =
+    static_cast<K>(~(static_cast<std::make_unsigned_t<K>>(1) << (sizeof(K) * 8 - 1)));
 
 // key_of makes one key; K is int32_t or int64_t as wide_keys says.
 template <class K, class T>
@@ -31,7 +31,8 @@ FACULA_INLINE K key_of(T x, KeyOrder order) {
     return key_of<K>(static_cast<float>(x), order);
   } else if constexpr (std::is_floating_point_v<T>) {
     T y = order.equal_zeros ? x + T(0) : x;
-    K k = static_cast<K>(fold_bits(bits_as<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>(y)));
+    K k =
+        static_cast<K>(fold_bits(bits_as<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>(y)));
     k = order.reverse ? ~k : k;
     return x != x ? kTopKey<K> : k;
   } else {
@@ -57,8 +58,10 @@ FACULA_INLINE T number_of(K k, bool reverse) {
 }
 
 // load_keys makes n keys from elements `stride` bytes apart; K as wide_keys(type) says.
-void load_keys(int32_t* to, const char* from, DType type, int64_t stride, int64_t n, KeyOrder order);
-void load_keys(int64_t* to, const char* from, DType type, int64_t stride, int64_t n, KeyOrder order);
+void load_keys(int32_t* to, const char* from, DType type, int64_t stride, int64_t n,
+               KeyOrder order);
+void load_keys(int64_t* to, const char* from, DType type, int64_t stride, int64_t n,
+               KeyOrder order);
 // store_keys writes numbers `stride` bytes apart.
 void store_keys(char* to, DType type, int64_t stride, const int32_t* from, int64_t n, bool reverse);
 void store_keys(char* to, DType type, int64_t stride, const int64_t* from, int64_t n, bool reverse);

@@ -22,12 +22,12 @@ FACULA_INLINE _Complex double to_libm(Complex128 z) {
 FACULA_INLINE Complex64 from_libm(_Complex float c) { return {__real__ c, __imag__ c}; }
 FACULA_INLINE Complex128 from_libm(_Complex double c) { return {__real__ c, __imag__ c}; }
 
-#define FACULA_COMPLEX_LIBM(name)                                                             \
-  FACULA_INLINE Complex64 m_##name(Complex64 z) {                                             \
-    return from_libm(__builtin_c##name##f(to_libm(z)));                                       \
-  }                                                                                           \
-  FACULA_INLINE Complex128 m_##name(Complex128 z) {                                           \
-    return from_libm(__builtin_c##name(to_libm(z)));                                          \
+#define FACULA_COMPLEX_LIBM(name)                       \
+  FACULA_INLINE Complex64 m_##name(Complex64 z) {       \
+    return from_libm(__builtin_c##name##f(to_libm(z))); \
+  }                                                     \
+  FACULA_INLINE Complex128 m_##name(Complex128 z) {     \
+    return from_libm(__builtin_c##name(to_libm(z)));    \
   }
 FACULA_COMPLEX_LIBM(exp)
 FACULA_COMPLEX_LIBM(log)
@@ -47,48 +47,84 @@ FACULA_COMPLEX_LIBM(atanh)
 #undef FACULA_COMPLEX_LIBM
 
 template <Plain T>
-FACULA_INLINE T m_real(T x) { return x; }
+FACULA_INLINE T m_real(T x) {
+  return x;
+}
 template <class T>
-FACULA_INLINE T m_real(Complex<T> z) { return z.re; }
+FACULA_INLINE T m_real(Complex<T> z) {
+  return z.re;
+}
 template <Plain T>
-FACULA_INLINE T m_imag(T) { return T(0); }
+FACULA_INLINE T m_imag(T) {
+  return T(0);
+}
 template <class T>
-FACULA_INLINE T m_imag(Complex<T> z) { return z.im; }
+FACULA_INLINE T m_imag(Complex<T> z) {
+  return z.im;
+}
 template <Plain T>
-FACULA_INLINE T m_conj(T x) { return x; }
+FACULA_INLINE T m_conj(T x) {
+  return x;
+}
 template <class T>
-FACULA_INLINE Complex<T> m_conj(Complex<T> z) { return {z.re, -z.im}; }
+FACULA_INLINE Complex<T> m_conj(Complex<T> z) {
+  return {z.re, -z.im};
+}
 template <class T>
-FACULA_INLINE T m_abs(Complex<T> z) { return m_hypot(z.re, z.im); }
+FACULA_INLINE T m_abs(Complex<T> z) {
+  return m_hypot(z.re, z.im);
+}
 template <class T>
-FACULA_INLINE Complex<T> m_neg(Complex<T> z) { return -z; }
+FACULA_INLINE Complex<T> m_neg(Complex<T> z) {
+  return -z;
+}
 template <class T>
 FACULA_INLINE Complex<T> m_sgn(Complex<T> z) {
   T a = m_abs(z);
   return a == 0 ? Complex<T>(T(0), T(0)) : Complex<T>(z.re / a, z.im / a);
 }
 template <class T>
-FACULA_INLINE Complex<T> m_sign(Complex<T> z) { return m_sgn(z); }
+FACULA_INLINE Complex<T> m_sign(Complex<T> z) {
+  return m_sgn(z);
+}
 // m_angle of real numbers: 0, pi for negative ones (not -0), NaN for NaN.
 template <Real T>
-FACULA_INLINE T m_angle(T x) { return nan_of(x) ? x : x < 0 ? static_cast<T>(kPi) : T(0); }
+FACULA_INLINE T m_angle(T x) {
+  return nan_of(x) ? x : x < 0 ? static_cast<T>(kPi) : T(0);
+}
 template <class T>
-FACULA_INLINE T m_angle(Complex<T> z) { return m_atan2(z.im, z.re); }
+FACULA_INLINE T m_angle(Complex<T> z) {
+  return m_atan2(z.im, z.re);
+}
 template <class T>
-FACULA_INLINE bool m_isnan(Complex<T> z) { return nan_of(z.re) || nan_of(z.im); }
+FACULA_INLINE bool m_isnan(Complex<T> z) {
+  return nan_of(z.re) || nan_of(z.im);
+}
 template <class T>
-FACULA_INLINE bool m_isinf(Complex<T> z) { return m_isinf(z.re) || m_isinf(z.im); }
+FACULA_INLINE bool m_isinf(Complex<T> z) {
+  return m_isinf(z.re) || m_isinf(z.im);
+}
 template <class T>
-FACULA_INLINE bool m_isfinite(Complex<T> z) { return m_isfinite(z.re) && m_isfinite(z.im); }
+FACULA_INLINE bool m_isfinite(Complex<T> z) {
+  return m_isfinite(z.re) && m_isfinite(z.im);
+}
 
 template <class T>
-FACULA_INLINE Complex<T> m_reciprocal(Complex<T> z) { return Complex<T>(T(1), T(0)) / z; }
+FACULA_INLINE Complex<T> m_reciprocal(Complex<T> z) {
+  return Complex<T>(T(1), T(0)) / z;
+}
 template <class T>
-FACULA_INLINE Complex<T> m_rsqrt(Complex<T> z) { return m_reciprocal(m_sqrt(z)); }
+FACULA_INLINE Complex<T> m_rsqrt(Complex<T> z) {
+  return m_reciprocal(m_sqrt(z));
+}
 template <class T>
-FACULA_INLINE Complex<T> m_exp2(Complex<T> z) { return m_exp(z * static_cast<T>(kLn2)); }
+FACULA_INLINE Complex<T> m_exp2(Complex<T> z) {
+  return m_exp(z * static_cast<T>(kLn2));
+}
 template <class T>
-FACULA_INLINE Complex<T> m_log2(Complex<T> z) { return m_log(z) * static_cast<T>(1 / kLn2); }
+FACULA_INLINE Complex<T> m_log2(Complex<T> z) {
+  return m_log(z) * static_cast<T>(1 / kLn2);
+}
 template <class T>
 FACULA_INLINE Complex<T> m_log10(Complex<T> z) {
   return m_log(z) * static_cast<T>(0.434294481903251827651);
@@ -130,13 +166,17 @@ FACULA_INLINE Complex<T> m_pow(Complex<T> x, Complex<T> y) {
 }
 // m_xlogy is x log y, 0 where x is 0 and y is not NaN.
 template <Real T>
-FACULA_INLINE T m_xlogy(T x, T y) { return nan_of(y) ? y : x == 0 ? T(0) : x * m_log(y); }
+FACULA_INLINE T m_xlogy(T x, T y) {
+  return nan_of(y) ? y : x == 0 ? T(0) : x * m_log(y);
+}
 template <class T>
 FACULA_INLINE Complex<T> m_xlogy(Complex<T> x, Complex<T> y) {
   if (x == Complex<T>(0) && !m_isnan(y)) return x;
   return x * m_log(y);
 }
 template <Real T>
-FACULA_INLINE T m_xlog1py(T x, T y) { return nan_of(y) ? y : x == 0 ? T(0) : x * m_log1p(y); }
+FACULA_INLINE T m_xlog1py(T x, T y) {
+  return nan_of(y) ? y : x == 0 ? T(0) : x * m_log1p(y);
+}
 
 }  // namespace facula::kernels::FACULA_ISA

@@ -21,16 +21,24 @@ FACULA_INLINE T wrap_neg(T x) {
 
 template <Whole T>
 FACULA_INLINE T m_abs(T x) {
-  if constexpr (std::is_unsigned_v<T>) return x;
-  else return x < 0 ? wrap_neg(x) : x;
+  if constexpr (std::is_unsigned_v<T>)
+    return x;
+  else
+    return x < 0 ? wrap_neg(x) : x;
 }
 template <Real T>
-FACULA_INLINE T m_abs(T x) { return abs_of(x); }
+FACULA_INLINE T m_abs(T x) {
+  return abs_of(x);
+}
 FACULA_INLINE bool m_abs(bool x) { return x; }
 template <Whole T>
-FACULA_INLINE T m_neg(T x) { return wrap_neg(x); }
+FACULA_INLINE T m_neg(T x) {
+  return wrap_neg(x);
+}
 template <Real T>
-FACULA_INLINE T m_neg(T x) { return -x; }
+FACULA_INLINE T m_neg(T x) {
+  return -x;
+}
 // m_sign: -1, 0 or 1; NaN stays.
 template <Plain T>
 FACULA_INLINE T m_sign(T x) {
@@ -42,7 +50,9 @@ FACULA_INLINE T m_sign(T x) {
   }
 }
 template <Plain T>
-FACULA_INLINE T m_sgn(T x) { return m_sign(x); }
+FACULA_INLINE T m_sgn(T x) {
+  return m_sign(x);
+}
 
 FACULA_INLINE float m_floor(float x) { return __builtin_floorf(x); }
 FACULA_INLINE double m_floor(double x) { return __builtin_floor(x); }
@@ -54,17 +64,29 @@ FACULA_INLINE double m_trunc(double x) { return __builtin_trunc(x); }
 FACULA_INLINE float m_round(float x) { return __builtin_rintf(x); }
 FACULA_INLINE double m_round(double x) { return __builtin_rint(x); }
 template <Whole T>
-FACULA_INLINE T m_floor(T x) { return x; }
+FACULA_INLINE T m_floor(T x) {
+  return x;
+}
 template <Whole T>
-FACULA_INLINE T m_ceil(T x) { return x; }
+FACULA_INLINE T m_ceil(T x) {
+  return x;
+}
 template <Whole T>
-FACULA_INLINE T m_trunc(T x) { return x; }
+FACULA_INLINE T m_trunc(T x) {
+  return x;
+}
 template <Whole T>
-FACULA_INLINE T m_round(T x) { return x; }
+FACULA_INLINE T m_round(T x) {
+  return x;
+}
 template <Real T>
-FACULA_INLINE T m_frac(T x) { return x - m_trunc(x); }
+FACULA_INLINE T m_frac(T x) {
+  return x - m_trunc(x);
+}
 template <Whole T>
-FACULA_INLINE T m_frac(T x) { return 0; }
+FACULA_INLINE T m_frac(T x) {
+  return 0;
+}
 
 // m_fmod has the sign of x; m_remainder the sign of y; m_floor_divide rounds down.
 FACULA_INLINE float m_fmod(float x, float y) { return __builtin_fmodf(x, y); }
@@ -86,8 +108,10 @@ FACULA_INLINE T m_floor_divide(T x, T y) {
 // safe_divisor makes hardware division safe: y is neither 0 nor (for the smallest x) -1.
 template <Whole T>
 FACULA_INLINE bool trapping_divide(T x, T y) {
-  if constexpr (std::is_signed_v<T>) return y == 0 || y == -1;
-  else return y == 0;
+  if constexpr (std::is_signed_v<T>)
+    return y == 0 || y == -1;
+  else
+    return y == 0;
 }
 // m_div_trunc and m_fmod of integers round towards zero.
 template <Whole T>
@@ -104,8 +128,10 @@ FACULA_INLINE T m_fmod(T x, T y) {
 template <Whole T>
 FACULA_INLINE T m_remainder(T x, T y) {
   T r = m_fmod(x, y);
-  if constexpr (std::is_signed_v<T>) return r != 0 && (r < 0) != (y < 0) ? static_cast<T>(r + y) : r;
-  else return r;
+  if constexpr (std::is_signed_v<T>)
+    return r != 0 && (r < 0) != (y < 0) ? static_cast<T>(r + y) : r;
+  else
+    return r;
 }
 template <Whole T>
 FACULA_INLINE T m_floor_divide(T x, T y) {
@@ -150,44 +176,62 @@ FACULA_INLINE T m_minimum(T x, T y) {
 }
 template <class T>
   requires std::is_integral_v<T>
-FACULA_INLINE T m_maximum(T x, T y) { return x > y ? x : y; }
+FACULA_INLINE T m_maximum(T x, T y) {
+  return x > y ? x : y;
+}
 template <class T>
   requires std::is_integral_v<T>
-FACULA_INLINE T m_minimum(T x, T y) { return x < y ? x : y; }
+FACULA_INLINE T m_minimum(T x, T y) {
+  return x < y ? x : y;
+}
 // m_fmax and m_fmin prefer numbers to NaN.
 template <Plain T>
 FACULA_INLINE T m_fmax(T x, T y) {
-  if constexpr (Real<T>) return nan_of(x) ? y : nan_of(y) ? x : m_maximum(x, y);
-  else return m_maximum(x, y);
+  if constexpr (Real<T>)
+    return nan_of(x) ? y : nan_of(y) ? x : m_maximum(x, y);
+  else
+    return m_maximum(x, y);
 }
 template <Plain T>
 FACULA_INLINE T m_fmin(T x, T y) {
-  if constexpr (Real<T>) return nan_of(x) ? y : nan_of(y) ? x : m_minimum(x, y);
-  else return m_minimum(x, y);
+  if constexpr (Real<T>)
+    return nan_of(x) ? y : nan_of(y) ? x : m_minimum(x, y);
+  else
+    return m_minimum(x, y);
 }
 
 template <Plain T>
 FACULA_INLINE bool m_isnan(T x) {
-  if constexpr (Real<T>) return x != x;
-  else return false;
+  if constexpr (Real<T>)
+    return x != x;
+  else
+    return false;
 }
 template <Plain T>
 FACULA_INLINE bool m_isinf(T x) {
-  if constexpr (Real<T>) return abs_of(x) == static_cast<T>(kInf);
-  else return false;
+  if constexpr (Real<T>)
+    return abs_of(x) == static_cast<T>(kInf);
+  else
+    return false;
 }
 template <Plain T>
 FACULA_INLINE bool m_isfinite(T x) {
-  if constexpr (Real<T>) return abs_of(x) < static_cast<T>(kInf);
-  else return true;
+  if constexpr (Real<T>)
+    return abs_of(x) < static_cast<T>(kInf);
+  else
+    return true;
 }
 FACULA_INLINE bool m_signbit(float x) { return bits_as<int32_t>(x) < 0; }
 FACULA_INLINE bool m_signbit(double x) { return bits_as<int64_t>(x) < 0; }
 template <class T>
   requires std::is_integral_v<T>
-FACULA_INLINE bool m_signbit(T x) { return x < 0; }
+FACULA_INLINE bool m_signbit(T x) {
+  return x < 0;
+}
 template <Real T>
-FACULA_INLINE T m_copysign(T x, T y) { return sign_as(x, y); }
+FACULA_INLINE T m_copysign(T x, T y) {
+  return sign_as(x, y);
+}
 FACULA_INLINE float m_nextafter(float x, float y) { return __builtin_nextafterf(x, y); }
 FACULA_INLINE double m_nextafter(double x, double y) { return __builtin_nextafter(x, y); }
 FACULA_INLINE float m_hypot(float x, float y) {
@@ -199,15 +243,23 @@ FACULA_INLINE double m_hypot(double x, double y) { return __builtin_hypot(x, y);
 // Bit operations; shifts by the width or more give 0, or the sign for arithmetic right shifts.
 template <class T>
   requires std::is_integral_v<T>
-FACULA_INLINE T m_and(T x, T y) { return static_cast<T>(x & y); }
+FACULA_INLINE T m_and(T x, T y) {
+  return static_cast<T>(x & y);
+}
 template <class T>
   requires std::is_integral_v<T>
-FACULA_INLINE T m_or(T x, T y) { return static_cast<T>(x | y); }
+FACULA_INLINE T m_or(T x, T y) {
+  return static_cast<T>(x | y);
+}
 template <class T>
   requires std::is_integral_v<T>
-FACULA_INLINE T m_xor(T x, T y) { return static_cast<T>(x ^ y); }
+FACULA_INLINE T m_xor(T x, T y) {
+  return static_cast<T>(x ^ y);
+}
 template <Whole T>
-FACULA_INLINE T m_not(T x) { return static_cast<T>(~x); }
+FACULA_INLINE T m_not(T x) {
+  return static_cast<T>(~x);
+}
 FACULA_INLINE bool m_not(bool x) { return !x; }
 template <Whole T>
 FACULA_INLINE T m_shl(T x, T y) {
@@ -222,8 +274,10 @@ FACULA_INLINE T m_shr(T x, T y) {
   constexpr U kWidth = sizeof(T) * 8;
   U s = static_cast<U>(y);
   bool far = s >= kWidth;
-  if constexpr (std::is_signed_v<T>) s = far ? static_cast<U>(kWidth - 1) : s;
-  else if (far) return T(0);
+  if constexpr (std::is_signed_v<T>)
+    s = far ? static_cast<U>(kWidth - 1) : s;
+  else if (far)
+    return T(0);
   return static_cast<T>(x >> s);
 }
 template <Whole T>

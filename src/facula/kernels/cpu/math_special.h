@@ -10,14 +10,13 @@ namespace facula::kernels::FACULA_ISA {
 FACULA_INLINE float m_erf(float x) {
   float t = abs_of(x), z = x * x;
   float small = horner(z, 0.12837916568932252f, -0.376126255673992517f, 0.112835822479928955f,
-                       -0.0268536910997146453f, 0.00518809888940045918f,
-                       -0.000800818932316563518f, 0.0000784725912696568716f);
+                       -0.0268536910997146453f, 0.00518809888940045918f, -0.000800818932316563518f,
+                       0.0000784725912696568716f);
   small = sign_as(fma_of(x, small, x), x);
   float c = t > 4.0f ? 4.0f : t;
   float q = horner(c, 1.12844241446994856f, 0.636215602004516473f, 0.103896632992317475f,
                    -0.0209058991922451056f, 0.0015307975916418697f, 0.000643345522793339201f,
-                   -0.000255149980357024119f, 0.0000403192536020309961f,
-                   -2.55235181839103793e-6f);
+                   -0.000255149980357024119f, 0.0000403192536020309961f, -2.55235181839103793e-6f);
   ExpParts e = exp_parts(-c * q);
   float large = sign_as(1.0f - (1.0f + e.p) * power_of_two(e.n), x);
   large = nan_of(x) ? x : large;
@@ -55,10 +54,10 @@ FACULA_INLINE float m_erfinv(float x) {
                       -0.0023388039476556921, -0.000121632031784310078, 0.0000401909625385337393,
                       5.97798337249318439e-6, -2.53994745632108093e-6, 3.17261173614283992e-7,
                       -1.78907807130107183e-8, 3.65704377062993996e-10);
-  double high = horner(s, -1.55892023528518475, 8.18907454334488943, -11.609541496435488,
-                       9.64608236636309585, -4.83891675050877685, 1.55958205984372284,
-                       -0.327098413280136086, 0.0433593870351858638, -0.00331080273042809472,
-                       0.00011126758030779884);
+  double high =
+      horner(s, -1.55892023528518475, 8.18907454334488943, -11.609541496435488, 9.64608236636309585,
+             -4.83891675050877685, 1.55958205984372284, -0.327098413280136086,
+             0.0433593870351858638, -0.00331080273042809472, 0.00011126758030779884);
   float r = static_cast<float>(d * (w < 5.0 ? low : high));
   r = abs_of(x) == 1.0f ? sign_as(kInfF, x) : r;
   return abs_of(x) <= 1.0f ? r : kNanF;
@@ -82,7 +81,9 @@ FACULA_INLINE double m_lgamma(double x) {
   int sign;
   return __builtin_lgamma_r(x, &sign);
 }
-FACULA_INLINE float m_lgamma(float x) { return static_cast<float>(m_lgamma(static_cast<double>(x))); }
+FACULA_INLINE float m_lgamma(float x) {
+  return static_cast<float>(m_lgamma(static_cast<double>(x)));
+}
 
 // m_digamma: reflection below 0, recurrence up to 10, then the asymptotic series.
 FACULA_INLINE double m_digamma(double x) {

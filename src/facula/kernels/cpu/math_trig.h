@@ -27,8 +27,8 @@ FACULA_INLINE Quadrant quadrant_of(float x) {
   r = a <= 3.5e38 ? r : kNan;
   double z = r * r;
   double s = horner(z, 1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800);
-  double c = horner(z, 1.0, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800,
-                    1.0 / 479001600);
+  double c =
+      horner(z, 1.0, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600);
   return {r * s, c, turns};
 }
 

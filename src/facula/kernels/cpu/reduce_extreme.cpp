@@ -35,7 +35,8 @@ struct MaxOp : KeyLoad<K> {
     for (int64_t i = 1; i < n; ++i) r = r > p[i] ? r : p[i];
     return r;
   }
-  void columns(Partial* acc, const K* p, int64_t stride, int64_t rows, int64_t n, int64_t at) const {
+  void columns(Partial* acc, const K* p, int64_t stride, int64_t rows, int64_t n,
+               int64_t at) const {
     columns_by_join(*this, acc, p, stride, rows, n, at);
   }
   void store(char* to, int64_t stride, const Partial* acc, int64_t n) const {
@@ -45,8 +46,10 @@ struct MaxOp : KeyLoad<K> {
 
 static void extreme(const View& out, const View& in, uint64_t mask, bool smallest) {
   KeyOrder order{.reverse = smallest, .equal_zeros = false};
-  if (wide_keys(in.dtype)) fold(MaxOp<int64_t>(in.dtype, order), out, in, mask);
-  else fold(MaxOp<int32_t>(in.dtype, order), out, in, mask);
+  if (wide_keys(in.dtype))
+    fold(MaxOp<int64_t>(in.dtype, order), out, in, mask);
+  else
+    fold(MaxOp<int32_t>(in.dtype, order), out, in, mask);
 }
 
 void reduce_amax(const View& out, const View& in, uint64_t mask) { extreme(out, in, mask, false); }
@@ -77,7 +80,8 @@ struct ArgOp : KeyLoad<K> {
     while (p[i] != r) ++i;
     return {r, at + i};
   }
-  void columns(Partial* acc, const K* p, int64_t stride, int64_t rows, int64_t n, int64_t at) const {
+  void columns(Partial* acc, const K* p, int64_t stride, int64_t rows, int64_t n,
+               int64_t at) const {
     columns_by_join(*this, acc, p, stride, rows, n, at);
   }
   void store(char* to, int64_t stride, const Partial* acc, int64_t n) const {
@@ -118,8 +122,10 @@ static void find_extreme(const View& values, const View& indices, const View& in
                          bool smallest) {
   KeyOrder order{.reverse = smallest, .equal_zeros = true};
   uint64_t mask = in.ndim ? uint64_t{1} << dim : 0;
-  if (wide_keys(in.dtype)) fold(ArgOp<int64_t>(in.dtype, order), indices, in, mask, true);
-  else fold(ArgOp<int32_t>(in.dtype, order), indices, in, mask, true);
+  if (wide_keys(in.dtype))
+    fold(ArgOp<int64_t>(in.dtype, order), indices, in, mask, true);
+  else
+    fold(ArgOp<int32_t>(in.dtype, order), indices, in, mask, true);
   if (!values.data || values.numel == 0) return;
   if (in.ndim == 0) {
     __builtin_memcpy(values.data, in.data, static_cast<size_t>(item_size(in.dtype)));

@@ -139,7 +139,8 @@ struct LogSumExpOp : ConvertingLoad<E> {
     }
     return {static_cast<double>(top), lane[0]};
   }
-  void columns(Partial* acc, const E* p, int64_t stride, int64_t rows, int64_t n, int64_t at) const {
+  void columns(Partial* acc, const E* p, int64_t stride, int64_t rows, int64_t n,
+               int64_t at) const {
     columns_by_join(*this, acc, p, stride, rows, n, at);
   }
   void store(char* to, int64_t stride, const Partial* acc, int64_t n) const {

@@ -1,4 +1,5 @@
-// sum, nansum, mean: float lanes over short blocks, whose totals are added in double; integers wrap.
+// sum, nansum, mean: float lanes over short blocks, whose totals are added in double; integers
+// wrap.
 #include "facula/kernels/cpu/fold.h"
 #include "facula/kernels/cpu/reduce_tables.h"
 
@@ -17,8 +18,10 @@ struct SumOp : ConvertingLoad<E> {
   Partial start() const { return A(0); }
   Partial join(Partial a, Partial b) const { return a + b; }
   static FACULA_INLINE E value(E x) {
-    if constexpr (kSkipNan) return x == x ? x : E(0);
-    else return x;
+    if constexpr (kSkipNan)
+      return x == x ? x : E(0);
+    else
+      return x;
   }
 
   // 64 (or 32) lanes take turns; the lanes are added in pairs at the end.

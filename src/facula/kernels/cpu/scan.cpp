@@ -8,7 +8,7 @@
 
 namespace facula::kernels::FACULA_ISA {
 
-inline constexpr int64_t kScanBlock = 512;   // elements converted at a time
+inline constexpr int64_t kScanBlock = 512;    // elements converted at a time
 inline constexpr int64_t kScanGrain = 16384;  // elements worth a thread
 
 // ScanLines is the plan: lines along dim, `width` of them side by side.
@@ -44,19 +44,29 @@ struct ScanLines {
 
 struct Plus {
   template <class T>
-  static T start() { return T(0); }
+  static T start() {
+    return T(0);
+  }
   template <class T>
-  FACULA_INLINE static T join(T a, T b) { return a + b; }
+  FACULA_INLINE static T join(T a, T b) {
+    return a + b;
+  }
 };
 struct Times {
   template <class T>
-  static T start() { return T(1); }
+  static T start() {
+    return T(1);
+  }
   template <class T>
-  FACULA_INLINE static T join(T a, T b) { return a * b; }
+  FACULA_INLINE static T join(T a, T b) {
+    return a * b;
+  }
 };
 struct LogPlus {
   template <class T>
-  static T start() { return T(-kInf); }
+  static T start() {
+    return T(-kInf);
+  }
   FACULA_INLINE static double join(double a, double b) { return m_logaddexp(a, b); }
   static Complex128 join(Complex128 a, Complex128 b) {
     bool swap = b.re > a.re;
@@ -142,19 +152,24 @@ static void cumulative_extreme(const View& values, const View& indices, const Vi
   };
   parallel_for(0, in.numel / length, max_of<int64_t>(1, kScanGrain / length),
                [&](int64_t b, int64_t e) {
-    w.run(b, e, [&](char** p, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) line(p[0] + i * ni, p[1] + i * nv, p[2] + i * nx);
-    });
-  });
+                 w.run(b, e, [&](char** p, int64_t n) {
+                   for (int64_t i = 0; i < n; ++i)
+                     line(p[0] + i * ni, p[1] + i * nv, p[2] + i * nx);
+                 });
+               });
 }
 
 static void cummax(const View& values, const View& indices, const View& in, int64_t dim) {
-  if (wide_keys(in.dtype)) cumulative_extreme<int64_t>(values, indices, in, dim, false);
-  else cumulative_extreme<int32_t>(values, indices, in, dim, false);
+  if (wide_keys(in.dtype))
+    cumulative_extreme<int64_t>(values, indices, in, dim, false);
+  else
+    cumulative_extreme<int32_t>(values, indices, in, dim, false);
 }
 static void cummin(const View& values, const View& indices, const View& in, int64_t dim) {
-  if (wide_keys(in.dtype)) cumulative_extreme<int64_t>(values, indices, in, dim, true);
-  else cumulative_extreme<int32_t>(values, indices, in, dim, true);
+  if (wide_keys(in.dtype))
+    cumulative_extreme<int64_t>(values, indices, in, dim, true);
+  else
+    cumulative_extreme<int32_t>(values, indices, in, dim, true);
 }
 
 extern const ScanKernels scan_table;

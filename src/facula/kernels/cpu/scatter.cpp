@@ -1,5 +1,5 @@
-// scatter: writes at positions along one dimension. Duplicates are applied in the order of the index
-// tensor, since threads share out the other dimensions only.
+// scatter: writes at positions along one dimension. Duplicates are applied in the order of the
+// index tensor, since threads share out the other dimensions only.
 #include "facula/kernels/cpu/scatter_apply.h"
 
 namespace facula::kernels::FACULA_ISA {

@@ -60,9 +60,8 @@ static void write_one(char* to, const char* from) {
 static inline Called called_write(DType t, Combine how) {
   Called c{nullptr};
   if (how == Combine::kProd) {
-    visit_all(t, [&](auto tag) {
-      c.write = write_one<typename decltype(tag)::type, Combine::kProd>;
-    });
+    visit_all(t,
+              [&](auto tag) { c.write = write_one<typename decltype(tag)::type, Combine::kProd>; });
     return c;
   }
   visit_real(t, [&](auto tag) {

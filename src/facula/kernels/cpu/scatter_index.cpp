@@ -28,7 +28,7 @@ static void add_scaled(const Walk<2>& w, int64_t length, const char* positions, 
 }
 
 void scatter_index_combine(const View& self, int64_t dim, const View& index, const View& src,
-                          const Scalar& alpha, Combine how, Fault* fault) {
+                           const Scalar& alpha, Combine how, Fault* fault) {
   if (!positions_fit(index, 0, length_of(self, dim), fault) || src.numel == 0) return;
   Walk<2> w = walk_along(dim, src, self);
   int64_t s0 = inner_stride(w, 0), s1 = inner_stride(w, 1), step = byte_stride(index, 0);
@@ -59,7 +59,7 @@ void scatter_index_combine(const View& self, int64_t dim, const View& index, con
 }
 
 void scatter_index_fill(const View& self, int64_t dim, const View& index, const Scalar& value,
-                       Fault* fault) {
+                        Fault* fault) {
   int64_t length = length_of(self, dim);
   if (!positions_fit(index, -length, length, fault) || index.numel == 0 || self.numel == 0) return;
   Walk<1> w = walk_along(dim, self);
@@ -71,9 +71,8 @@ void scatter_index_fill(const View& self, int64_t dim, const View& index, const 
   for (int64_t j = 0; j < index.numel; ++j) {
     int64_t at = position_at(positions + j * step);
     int64_t offset = (at < 0 ? at + length : at) * d0;
-    w.run(0, self.numel / length, [&](char** p, int64_t n) {
-      move_strided(p[0] + offset, s0, item, 0, size, n);
-    });
+    w.run(0, self.numel / length,
+          [&](char** p, int64_t n) { move_strided(p[0] + offset, s0, item, 0, size, n); });
   }
 }
 

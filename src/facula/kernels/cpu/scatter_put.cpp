@@ -4,7 +4,7 @@
 namespace facula::kernels::FACULA_ISA {
 
 void scatter_index_put(const View& self, const View* indices, int count, const View& values,
-                      bool accumulate, Fault* fault) {
+                       bool accumulate, Fault* fault) {
   if (!all_fit(self, indices, count, fault) || values.numel == 0) return;
   Positions places(self, indices, count, values);
   Walk<2> rest = rest_walk(values, indices[0].ndim, self, count);
@@ -23,7 +23,7 @@ void scatter_index_put(const View& self, const View* indices, int count, const V
 }
 
 void scatter_put(const View& self, const View& index, const View& src, bool accumulate,
-                Fault* fault) {
+                 Fault* fault) {
   if (!positions_fit(index, -self.numel, self.numel, fault)) return;
   Walk<2> w = logical_walk(index, src);
   Walk<1> target = logical_walk(self);
@@ -58,7 +58,7 @@ void scatter_masked(const View& self, const View& mask, const View& source, Faul
 }
 
 void scatter_embedding_backward(const View& grad_weight, const View& grad, const View& index,
-                               int64_t padding, const View& counts) {
+                                int64_t padding, const View& counts) {
   int64_t rows = index.numel, width = grad_weight.sizes[1];
   const int64_t* positions = index.as<int64_t>();
   int64_t* often = counts.as<int64_t>();
@@ -73,20 +73,20 @@ void scatter_embedding_backward(const View& grad_weight, const View& grad, const
     using C = Compute<T>;
     parallel_for(0, width, max_of<int64_t>(16, kIndexGrain / max_of<int64_t>(1, rows)),
                  [&](int64_t b, int64_t e) {
-      for (int64_t i = 0; i < rows; ++i) {
-        int64_t at = positions[i];
-        if (at == padding) continue;
-        const char* from = grad.as<char>() + i * gs;
-        char* to = grad_weight.as<char>() + at * ws;
-        C scale = C(1);
-        if (often) scale = scale / C(static_cast<double>(often[at]));
-        for (int64_t k = b; k < e; ++k) {
-          T* t = reinterpret_cast<T*>(to + k * wc);
-          C g = static_cast<C>(*reinterpret_cast<const T*>(from + k * gc));
-          *t = T(static_cast<C>(*t) + scale * g);
-        }
-      }
-    });
+                   for (int64_t i = 0; i < rows; ++i) {
+                     int64_t at = positions[i];
+                     if (at == padding) continue;
+                     const char* from = grad.as<char>() + i * gs;
+                     char* to = grad_weight.as<char>() + at * ws;
+                     C scale = C(1);
+                     if (often) scale = scale / C(static_cast<double>(often[at]));
+                     for (int64_t k = b; k < e; ++k) {
+                       T* t = reinterpret_cast<T*>(to + k * wc);
+                       C g = static_cast<C>(*reinterpret_cast<const T*>(from + k * gc));
+                       *t = T(static_cast<C>(*t) + scale * g);
+                     }
+                   }
+                 });
   });
 }
 

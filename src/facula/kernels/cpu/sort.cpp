@@ -82,18 +82,23 @@ static void sort_lines(const View& values, const View& indices, const View& in, 
   int64_t n = lines.length, count = length_of(sample, dim);
   int64_t sv = values.data ? byte_stride(values, dim) : 0;
   int64_t si = indices.data ? byte_stride(indices, dim) : 0;
-  lines.run<K>(descending, fault, [&](Entry<K>* e, Entry<K>* scratch, const char* from, char* value,
-                                      char* index) {
-    if (count <= n / 16) smallest_entries(e, n, count);
-    else e = order_line(e, scratch, n);
-    for (int64_t i = 0; i < count; ++i) lines.put(value + i * sv, index + i * si, from, e[i].at());
-  });
+  lines.run<K>(descending, fault,
+               [&](Entry<K>* e, Entry<K>* scratch, const char* from, char* value, char* index) {
+                 if (count <= n / 16)
+                   smallest_entries(e, n, count);
+                 else
+                   e = order_line(e, scratch, n);
+                 for (int64_t i = 0; i < count; ++i)
+                   lines.put(value + i * sv, index + i * si, from, e[i].at());
+               });
 }
 
 static void sort_any(const View& values, const View& indices, const View& in, int64_t dim,
                      bool descending, Fault* fault) {
-  if (wide_keys(in.dtype)) sort_lines<int64_t>(values, indices, in, dim, descending, fault);
-  else sort_lines<int32_t>(values, indices, in, dim, descending, fault);
+  if (wide_keys(in.dtype))
+    sort_lines<int64_t>(values, indices, in, dim, descending, fault);
+  else
+    sort_lines<int32_t>(values, indices, in, dim, descending, fault);
 }
 
 // mode_of finds the last entry of the longest run of equal keys; the first of equally long ones.
@@ -118,22 +123,24 @@ static void pick_lines(const View& values, const View& indices, const View& in, 
   LineSorter lines(values, indices, in, dim);
   int64_t n = lines.length;
   bool floats = is_floating(in.dtype);
-  lines.run<K>(false, fault, [&](Entry<K>* e, Entry<K>* scratch, const char* from, char* value,
-                                 char* index) {
-    e = order_line(e, scratch, n);
-    int64_t numbers = n, at = k;
-    while (floats && numbers > 0 && e[numbers - 1].key == kTopKey<K>) --numbers;
-    if (what == Pick::kMedian) at = numbers < n ? numbers : (n - 1) / 2;
-    if (what == Pick::kNanMedian) at = numbers ? (numbers - 1) / 2 : 0;
-    if (what == Pick::kMode) at = mode_of(e, n);
-    lines.put(value, index, from, e[at].at());
-  });
+  lines.run<K>(false, fault,
+               [&](Entry<K>* e, Entry<K>* scratch, const char* from, char* value, char* index) {
+                 e = order_line(e, scratch, n);
+                 int64_t numbers = n, at = k;
+                 while (floats && numbers > 0 && e[numbers - 1].key == kTopKey<K>) --numbers;
+                 if (what == Pick::kMedian) at = numbers < n ? numbers : (n - 1) / 2;
+                 if (what == Pick::kNanMedian) at = numbers ? (numbers - 1) / 2 : 0;
+                 if (what == Pick::kMode) at = mode_of(e, n);
+                 lines.put(value, index, from, e[at].at());
+               });
 }
 
 static void pick(const View& values, const View& indices, const View& in, int64_t dim, Pick what,
                  int64_t k, Fault* fault) {
-  if (wide_keys(in.dtype)) pick_lines<int64_t>(values, indices, in, dim, what, k, fault);
-  else pick_lines<int32_t>(values, indices, in, dim, what, k, fault);
+  if (wide_keys(in.dtype))
+    pick_lines<int64_t>(values, indices, in, dim, what, k, fault);
+  else
+    pick_lines<int32_t>(values, indices, in, dim, what, k, fault);
 }
 
 extern const SortKernels sort_table;

@@ -32,8 +32,10 @@ static void order_rows_by(const View& order, const View& rows, Fault* fault) {
 }
 
 void sort_order_rows(const View& order, const View& rows, Fault* fault) {
-  if (wide_keys(rows.dtype)) order_rows_by<int64_t>(order, rows, fault);
-  else order_rows_by<int32_t>(order, rows, fault);
+  if (wide_keys(rows.dtype))
+    order_rows_by<int64_t>(order, rows, fault);
+  else
+    order_rows_by<int32_t>(order, rows, fault);
 }
 
 int64_t sort_runs(const View& rows, const View& order, const View& first, const View& inverse,
@@ -74,8 +76,10 @@ static void search(const View& out, const View& sequence, const View& values, co
   bool shared = sequence.ndim == 1;
   const int64_t* order = sorter.as<int64_t>();
   auto write = [&](int64_t i, int64_t v) {
-    if (out.dtype == kInt32) out.as<int32_t>()[i] = static_cast<int32_t>(v);
-    else out.as<int64_t>()[i] = v;
+    if (out.dtype == kInt32)
+      out.as<int32_t>()[i] = static_cast<int32_t>(v);
+    else
+      out.as<int64_t>()[i] = v;
   };
   KeyOrder keys{.reverse = false, .equal_zeros = true};
   parallel_for(0, values.numel, kIndexGrain / 16, [&](int64_t b, int64_t e) {
@@ -89,8 +93,10 @@ static void search(const View& out, const View& sequence, const View& values, co
         K k;
         load_keys(&k, sequence.as<char>() + at * item, values.dtype, item, 1, keys);
         bool go = right ? k <= wanted : k < wanted;
-        if (go) low = middle + 1;
-        else high = middle;
+        if (go)
+          low = middle + 1;
+        else
+          high = middle;
       }
       write(i, low);
     }
@@ -99,8 +105,10 @@ static void search(const View& out, const View& sequence, const View& values, co
 
 void sort_searchsorted(const View& out, const View& sequence, const View& values,
                        const View& sorter, bool right) {
-  if (wide_keys(values.dtype)) search<int64_t>(out, sequence, values, sorter, right);
-  else search<int32_t>(out, sequence, values, sorter, right);
+  if (wide_keys(values.dtype))
+    search<int64_t>(out, sequence, values, sorter, right);
+  else
+    search<int32_t>(out, sequence, values, sorter, right);
 }
 
 void sort_histc(const View& out, const View& in, double low, double high) {

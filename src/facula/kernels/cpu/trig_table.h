@@ -1,5 +1,5 @@
-// 2^(k - 24) * 2/pi modulo 4 in two parts, for floats in [2^(k-1), 2^k): the first part has 29 bits,
-// so that its product with a 24-bit significand is exact in double.
+// 2^(k - 24) * 2/pi modulo 4 in two parts, for floats in [2^(k-1), 2^k): the first part has 29
+// bits, so that its product with a 24-bit significand is exact in double.
 #pragma once
 #include "facula/kernels/cpu/isa.h"
 

@@ -1,0 +1,203 @@
+"""Functions that take any number of tensors, or one of several forms of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from facula import _C
+
+Tensor = _C.Tensor
+_rows = _C._functions
+
+
+def _all(tensors: tuple) -> list[Tensor]:
+    """Give the tensors of f(a, b) or f([a, b]) as a list."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        return list(tensors[0])
+    return list(tensors)
+
+
+def _handled(function: Any, tensors: list, args: tuple, kwargs: dict) -> Any:
+    """Ask `__torch_function__` of subclasses; NotImplemented when there is none."""
+    if any(type(t) is not Tensor for t in tensors) and _C._has_torch_function_variadic(*tensors):
+        return _C._handle_torch_function(function, tuple(tensors), args, kwargs)
+    return NotImplemented
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Expand tensors to their common shape."""
+    found = _all(tensors)
+    answer = _handled(broadcast_tensors, found, tensors, {})
+    return _rows._broadcast_tensors(found) if answer is NotImplemented else answer
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Any:
+    """Give the shape that shapes broadcast to; RuntimeError where they do not."""
+    lists = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    length = max((len(s) for s in lists), default=0)
+    result = [1] * length
+    for shape in lists:
+        for i in range(-1, -1 - len(shape), -1):
+            if shape[i] < 0:
+                raise RuntimeError(
+                    f"broadcast_shapes: expected sizes that are not negative, got {shape}"
+                )
+            if shape[i] == 1 or shape[i] == result[i]:
+                continue
+            if result[i] != 1:
+                raise RuntimeError(
+                    "Shape mismatch: objects cannot be broadcast to a single shape: "
+                    f"{lists} at dimension {i}"
+                )
+            result[i] = shape[i]
+    return _C.Size(result)
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Give coordinate grids of vectors: rows first (`ij`, the default) or columns first (`xy`)."""
+    found = _all(tensors)
+    answer = _handled(meshgrid, found, tensors, {"indexing": indexing})
+    return _rows._meshgrid(found, indexing or "ij") if answer is NotImplemented else answer
+
+
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """Give all combinations of one element of each vector, a row each."""
+    found = _all(tensors)
+    answer = _handled(cartesian_prod, found, tensors, {})
+    return _rows._cartesian_prod(found) if answer is NotImplemented else answer
+
+
+def block_diag(*tensors: Any) -> Tensor:
+    """Give a matrix with the tensors as its diagonal blocks."""
+    found = _all(tensors)
+    answer = _handled(block_diag, found, tensors, {})
+    return _rows._block_diag(found) if answer is NotImplemented else answer
+
+
+def _at_least(function: Any, row: Any, tensors: tuple) -> Any:
+    found = _all(tensors)
+    answer = _handled(function, found, tensors, {})
+    if answer is not NotImplemented:
+        return answer
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return row(tensors[0])
+    return tuple(row(t) for t in found)
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Give tensors at least one dimension."""
+    return _at_least(atleast_1d, _rows._atleast_1d, tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Give tensors at least two dimensions."""
+    return _at_least(atleast_2d, _rows._atleast_2d, tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Give tensors at least three dimensions."""
+    return _at_least(atleast_3d, _rows._atleast_3d, tensors)
+
+
+def _letters(subscripts: Sequence[Any]) -> str:
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    return "".join("..." if s is Ellipsis else alphabet[s] for s in subscripts)
+
+
+def einsum(*args: Any) -> Tensor:
+    """Sum products of tensors as an equation such as "ij,jk->ik" says.
+
+    The other form, `einsum(a, [0, 1], b, [1, 2], [0, 2])`, has numbers for letters.
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, "
+            "or at least one operand and its subscripts list"
+        )
+    if isinstance(args[0], str):
+        equation, found = args[0], _all(args[1:])
+    else:
+        found = list(args[: len(args) - len(args) % 2 : 2])
+        parts = [_letters(s) for s in args[1 : len(args) - len(args) % 2 : 2]]
+        tail = "->" + _letters(args[-1]) if len(args) % 2 else ""
+        equation = ",".join(parts) + tail
+    answer = _handled(einsum, found, args, {})
+    return _rows._einsum(equation, found) if answer is NotImplemented else answer
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
+    """Sum products over the last `dims` dimensions of `a` and the first of `b`, or over lists."""
+    answer = _handled(tensordot, [a, b], (a, b), {"dims": dims, "out": out})
+    if answer is not NotImplemented:
+        return answer
+    if isinstance(dims, Tensor):
+        dims = dims.item() if dims.numel() == 1 else dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims <= ndim_a and ndim_b, but got dims={dims}")
+        own, other = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    else:
+        own, other = ([d] if isinstance(d, int) else list(d) for d in dims)
+    result = _rows._tensordot(a, b, own, other)
+    return result if out is None else out.copy_(result)
+
+
+def _spacings(spacing: Any, dims: list[int]) -> list[Any]:
+    if spacing is None:
+        return [1.0] * len(dims)
+    if isinstance(spacing, (int, float, complex)):
+        return [spacing] * len(dims)
+    if len(spacing) != len(dims):
+        raise RuntimeError(
+            "gradient: expected spacing to be unspecified, a scalar, or of length "
+            f"{len(dims)}, but got length {len(spacing)}"
+        )
+    return list(spacing)
+
+
+def _gradient_along(t: Tensor, step: Any, dim: int, edge_order: int) -> Tensor:
+    n = t.shape[dim]
+    if n < edge_order + 1:
+        raise RuntimeError(
+            "gradient: expected each dimension size to be at least edge_order+1, "
+            f"got {n} for dimension {dim}"
+        )
+    shape = [1] * t.dim()
+    shape[dim] = n - 1
+    if isinstance(step, Tensor):
+        gaps = (step[1:] - step[:-1]).reshape(shape)
+    else:
+        gaps = _rows.full(shape, step)
+    before, after = gaps.narrow(dim, 0, n - 2), gaps.narrow(dim, 1, n - 2)
+    slopes = (t.narrow(dim, 1, n - 1) - t.narrow(dim, 0, n - 1)) / gaps
+    left, right = slopes.narrow(dim, 0, n - 2), slopes.narrow(dim, 1, n - 2)
+    inner = (left * after + right * before) / (before + after)
+    first, last = slopes.narrow(dim, 0, 1), slopes.narrow(dim, n - 2, 1)
+    if edge_order == 2:
+        h0, h1 = gaps.narrow(dim, 0, 1), gaps.narrow(dim, 1, 1)
+        first = first + (first - slopes.narrow(dim, 1, 1)) * h0 / (h0 + h1)
+        k0, k1 = gaps.narrow(dim, n - 2, 1), gaps.narrow(dim, n - 3, 1)
+        last = last + (last - slopes.narrow(dim, n - 3, 1)) * k0 / (k0 + k1)
+    return _rows.cat([first, inner, last], dim)
+
+
+def gradient(
+    input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1
+) -> tuple[Tensor, ...]:
+    """Estimate derivatives along dimensions by second-order central differences.
+
+    `spacing` is a number, a number for each dimension, or coordinates for each dimension.
+    """
+    if edge_order not in (1, 2):
+        raise RuntimeError("gradient: only edge_order=1 and edge_order=2 are supported")
+    dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    dims = [d + input.dim() if d < 0 else d for d in dims]
+    if any(not 0 <= d < input.dim() for d in dims):
+        raise IndexError(f"gradient: dimension out of range of a {input.dim()}-d tensor: {dim}")
+    if len(set(dims)) != len(dims):
+        raise RuntimeError("dim 0 appears multiple times in the list of dims")
+    steps = _spacings(spacing, dims)
+    return tuple(_gradient_along(input, s, d, edge_order) for s, d in zip(steps, dims, strict=True))
