@@ -126,16 +126,19 @@ Tensor scanned_backward(const Tensor& grad, int64_t dim, const Tensor& indices, 
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result,
                              int64_t dim) {
   if (self.dim() == 0 || self.numel() == 0) return grad;
+  // In logarithms, which cannot overflow. Where nothing but -inf came before, any finite result
+  // serves, since exp(self) is 0 there.
+  Tensor none = full_like(grad, Scalar(-INFINITY)), zero = eq(grad, Scalar(0));
+  Tensor empty = eq(self.is_complex() ? real(result) : result, Scalar(-INFINITY));
+  Tensor base = where(empty, Scalar(0), result);
   if (self.is_complex()) {
-    // the conjugate of exp(self) times the sum of conj(grad) / exp(result), in logarithms
-    Tensor terms = reverse_logcumsumexp(sub(log(conj(grad)), result), dim);
-    return conj(exp(add(terms, self)));
+    Tensor size = where(zero, none, log(where(zero, Scalar(1), conj(grad))));
+    return conj(exp(add(reverse_logcumsumexp(sub(size, base), dim), self)));
   }
-  // positive and negative gradients apart, in logarithms, which cannot overflow
-  Tensor size = log(abs(grad)), none = full_like(grad, Scalar(-INFINITY));
-  Tensor up = where(gt(grad, Scalar(0)), size, none), down = where(lt(grad, Scalar(0)), size, none);
-  Tensor plus = exp(add(reverse_logcumsumexp(sub(up, result), dim), self));
-  Tensor minus = exp(add(reverse_logcumsumexp(sub(down, result), dim), self));
+  Tensor size = log(abs(where(zero, Scalar(1), grad)));
+  Tensor up = where(le(grad, Scalar(0)), none, size), down = where(ge(grad, Scalar(0)), none, size);
+  Tensor plus = exp(add(reverse_logcumsumexp(sub(up, base), dim), self));
+  Tensor minus = exp(add(reverse_logcumsumexp(sub(down, base), dim), self));
   return sub(plus, minus);
 }
 
