@@ -96,6 +96,7 @@ manual("repeat_index(Tensor repeats)", names="")
 manual("flip(Tensor self, int... dims)", grad={"self": "flip(grad, dims)"}, out=False, doc="Reverses dimensions.")
 composite("fliplr(Tensor self)", doc="Reverses dimension 1.", out=False)
 composite("flipud(Tensor self)", doc="Reverses dimension 0.", out=False)
+manual("roll_dim(Tensor self, int shift, int dim)", names="", grad={"self": "roll_dim(grad, -shift, dim)"})
 composite("roll(Tensor self, int[] shifts, int[] dims=[])", out=False, doc="Shifts elements around along dimensions; without dimensions, in row-major order.")
 manual("tril(Tensor self, int diagonal=0)", inplace=True, grad={"self": "tril(grad, diagonal)"},
        doc="The elements on and below a diagonal of the last two dimensions, the others 0.")

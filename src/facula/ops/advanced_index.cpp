@@ -107,6 +107,12 @@ Sizes common_shape(const std::vector<Indexed>& list) {
   return shape;
 }
 
+// is_full_mask says whether the subscript is one mask of self's shape.
+bool is_full_mask(const Tensor& self, TensorList indices) {
+  return indices.size() == 1 && indices[0].defined() && indices[0].dtype() == kBool &&
+         self.dim() > 0 && indices[0].sizes() == self.sizes() && !self.is_meta();
+}
+
 Tensor index_into(const AdvancedIndex& plan) {
   Tensor r = new_empty(plan.result_sizes, plan.self.dtype(), plan.self.device());
   if (plan.self.is_meta()) return r;
@@ -172,6 +178,7 @@ AdvancedIndex prepare_index(const Tensor& self, TensorList indices) {
 namespace forward {
 
 Tensor index(const Tensor& self, TensorList indices) {
+  if (is_full_mask(self, indices)) return forward::masked_select(self, indices[0]);
   AdvancedIndex plan = prepare_index(self, indices);
   if (!plan.indices.empty()) return index_into(plan);
   Tensor r = new_empty(self.sizes(), self.dtype(), self.device());
@@ -185,6 +192,10 @@ void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bo
                dtype_title(self.dtype()), " for the destination and ", dtype_title(values.dtype()),
                " for the source.");
   check_no_internal_overlap(self, "index_put_");
+  if (!accumulate && values.numel() == 1 && values.dim() <= 1 && is_full_mask(self, indices)) {
+    NoGrad no_grad;
+    return copy_raw(self, facula::where(indices[0], values, self));
+  }
   AdvancedIndex plan = prepare_index(self, indices);
   IntList wanted = plan.result_sizes, have = values.sizes();
   int64_t extra = have.ssize() - wanted.ssize();

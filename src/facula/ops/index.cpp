@@ -177,6 +177,22 @@ Tensor flip(const Tensor& self, IntList dims) {
   return r;
 }
 
+Tensor roll_dim(const Tensor& self, int64_t shift, int64_t dim) {
+  int64_t n = self.size(dim);
+  Tensor r = new_empty(self.sizes(), self.dtype(), self.device());
+  if (self.is_meta() || self.numel() == 0) return r;
+  int64_t start = (n - shift % n) % n;  // what comes first
+  if (shift % n == 0) start = 0;
+  auto piece = [&](const Tensor& t, int64_t from, int64_t length) {
+    Geometry g = narrow_geometry(t, dim, from, length);
+    return alias_storage(t, g.sizes, g.strides, g.offset);
+  };
+  LongWork work(self.numel());
+  copy_raw(piece(r, 0, n - start), piece(self, start, n - start));
+  if (start) copy_raw(piece(r, n - start, start), piece(self, 0, start));
+  return r;
+}
+
 Tensor tril(const Tensor& self, int64_t diagonal) {
   return triangle(self, diagonal, false, "tril");
 }
@@ -314,12 +330,8 @@ Tensor roll(const Tensor& self, IntList shifts, IntList dims) {
                "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   Tensor r = self;
   for (size_t i = 0; i < dims.size(); ++i) {
-    int64_t d = wrap_dim(dims[i], self.dim(), "roll"), n = self.dim() ? self.size(d) : 0;
-    if (n == 0) continue;
-    int64_t start = ((-shifts[i]) % n + n) % n;
-    if (start == 0) continue;
-    Tensor parts[] = {narrow(r, d, start, n - start), narrow(r, d, 0, start)};
-    r = cat(TensorList(parts), d);
+    int64_t d = wrap_dim(dims[i], self.dim(), "roll");
+    if (self.dim() > 0) r = roll_dim(r, shifts[i], d);
   }
   return r.is_same(self) ? clone(self) : r;
 }

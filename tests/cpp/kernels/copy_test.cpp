@@ -79,6 +79,19 @@ TEST(Copy, EveryPairOfTypesKeepsSmallNumbers) {
   }
 }
 
+TEST(Copy, ReversedViews) {
+  Array<int16_t> in({3, 700}, kInt16), out({3, 700}, kInt16);
+  int16_t next = 0;
+  in.each([&] { return next++; });
+  View from = in.view();
+  int64_t strides[] = {-700, -1};
+  from.data = in.data.data() + in.data.size() - 1;
+  from.strides = strides;
+  from.contiguous = false;
+  copy->copy_strided(out.view(), from);
+  for (int64_t i = 0; i < 2100; ++i) ASSERT_EQ(out.data[i], 2099 - i);
+}
+
 TEST(Copy, FillWritesStridedViews) {
   Array<float> a({4, 6}, kFloat32, 1.0f);
   a.transpose(0, 1);

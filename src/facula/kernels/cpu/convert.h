@@ -30,6 +30,10 @@ FACULA_INLINE void move_strided(void* to, int64_t to_stride, const void* from, i
     if (to_stride == kSize && from_stride == 0) {
       T v = *reinterpret_cast<const T*>(f), *o = reinterpret_cast<T*>(t);
       for (int64_t i = 0; i < n; ++i) o[i] = v;
+    } else if (to_stride == kSize && from_stride == -kSize) {
+      T* o = reinterpret_cast<T*>(t);
+      const T* p = reinterpret_cast<const T*>(f) - (n - 1);
+      for (int64_t i = 0; i < n; ++i) o[i] = p[n - 1 - i];
     } else if (to_stride == kSize) {
       T* o = reinterpret_cast<T*>(t);
       for (int64_t i = 0; i < n; ++i) o[i] = *reinterpret_cast<const T*>(f + i * from_stride);

@@ -56,11 +56,18 @@ static void gather(const View& out, const View& in, int64_t dim, const View& ind
     using T = typename decltype(tag)::type;
     parallel_for(0, rest, max_of<int64_t>(1, kIndexGrain / length), [&](int64_t b, int64_t e) {
       w.run(b, e, [&](char** p, int64_t n) {
-        for (int64_t j = 0; j < length; ++j) {
+        auto move = [&](int64_t k, int64_t j) {
+          int64_t at = index_at(p[1] + k * s1 + j * d1);
+          *reinterpret_cast<T*>(p[0] + k * s0 + j * d0) =
+              *reinterpret_cast<const T*>(p[2] + k * s2 + at * d2);
+        };
+        if (d0 < s0) {  // the dimension is the inner one in memory
           for (int64_t k = 0; k < n; ++k) {
-            int64_t at = index_at(p[1] + k * s1 + j * d1);
-            *reinterpret_cast<T*>(p[0] + k * s0 + j * d0) =
-                *reinterpret_cast<const T*>(p[2] + k * s2 + at * d2);
+            for (int64_t j = 0; j < length; ++j) move(k, j);
+          }
+        } else {
+          for (int64_t j = 0; j < length; ++j) {
+            for (int64_t k = 0; k < n; ++k) move(k, j);
           }
         }
       });

@@ -14,7 +14,8 @@ void index_masked_select(const View& out, const View& in, const View& mask) {
     T* end = to + out.numel;
     w.run(0, in.numel, [&](char** p, int64_t n) {
       for (int64_t i = 0; i < n && to < end; ++i) {
-        if (p[1][i * sm]) *to++ = *reinterpret_cast<const T*>(p[0] + i * si);
+        *to = *reinterpret_cast<const T*>(p[0] + i * si);  // without a branch on the mask
+        to += p[1][i * sm] != 0;
       }
     });
   });

@@ -35,6 +35,13 @@ struct VecOf {
 template <class T, int N = kVectorBytes / static_cast<int>(sizeof(T))>
 using Vec = typename VecOf<T, N>::type;
 
+// load_vec reads a vector from any address.
+template <class T>
+FACULA_INLINE Vec<T> load_vec(const T* p) {
+  typedef Vec<T> Unaligned __attribute__((may_alias));
+  return *reinterpret_cast<const Unaligned*>(p);
+}
+
 template <class T>
 FACULA_INLINE T min_of(T a, T b) {
   return b < a ? b : a;

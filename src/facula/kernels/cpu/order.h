@@ -19,7 +19,7 @@ struct Entry {
   }
 };
 
-inline constexpr int64_t kRadixLength = 1024;  // lines at least this long are sorted by digits
+inline constexpr int64_t kRadixLength = 128;  // lines at least this long are sorted by digits
 
 // insertion_sort orders a short stretch.
 template <class E>

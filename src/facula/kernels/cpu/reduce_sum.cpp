@@ -37,9 +37,9 @@ struct SumOp : ConvertingLoad<E> {
     V lane[kVectors] = {};
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
+#pragma GCC unroll 8
       for (int k = 0; k < kVectors; ++k) {
-        V v;
-        __builtin_memcpy(&v, p + i + k * kVector, sizeof(V));
+        V v = load_vec(p + i + k * kVector);
         if constexpr (kSkipNan) v = v == v ? v : V{};
         lane[k] += v;
       }

@@ -15,10 +15,17 @@ static void scatter_from(const View& self, int64_t dim, const View& index, const
   visit_write(self.dtype, how, [&](auto write) {
     parallel_for(0, rest, max_of<int64_t>(1, kIndexGrain / length), [&](int64_t b, int64_t e) {
       w.run(b, e, [&](char** p, int64_t n) {
-        for (int64_t j = 0; j < length; ++j) {
+        auto put = [&](int64_t k, int64_t j) {
+          int64_t at = position_at(p[0] + k * s0 + j * d0);
+          write(p[2] + k * s2 + at * d2, p[1] + k * s1 + j * d1);
+        };
+        if (d0 < s0) {  // the dimension is the inner one in memory
           for (int64_t k = 0; k < n; ++k) {
-            int64_t at = position_at(p[0] + k * s0 + j * d0);
-            write(p[2] + k * s2 + at * d2, p[1] + k * s1 + j * d1);
+            for (int64_t j = 0; j < length; ++j) put(k, j);
+          }
+        } else {
+          for (int64_t j = 0; j < length; ++j) {
+            for (int64_t k = 0; k < n; ++k) put(k, j);
           }
         }
       });

@@ -4,6 +4,9 @@
 
 namespace facula::kernels::FACULA_ISA {
 
+// Elements of a slice that a thread takes at least, so that it reads whole stretches of memory.
+inline constexpr int64_t kIndexColumns = 256;
+
 // add_scaled adds alpha * src.
 static void add_scaled(const Walk<2>& w, int64_t length, const char* positions, int64_t step,
                        int64_t d0, int64_t d1, DType type, const Scalar& alpha) {
@@ -12,18 +15,19 @@ static void add_scaled(const Walk<2>& w, int64_t length, const char* positions, 
     using T = typename decltype(tag)::type;
     using C = std::conditional_t<std::is_integral_v<T>, uint64_t, Compute<T>>;
     C factor = scalar_as<C>(alpha);
-    parallel_for(0, w.numel(), max_of<int64_t>(1, kIndexGrain / length), [&](int64_t b, int64_t e) {
-      w.run(b, e, [&](char** p, int64_t n) {
-        for (int64_t j = 0; j < length; ++j) {
-          char* to = p[1] + position_at(positions + j * step) * d1;
-          for (int64_t k = 0; k < n; ++k) {
-            T* t = reinterpret_cast<T*>(to + k * s1);
-            C v = static_cast<C>(*reinterpret_cast<const T*>(p[0] + j * d0 + k * s0));
-            *t = static_cast<T>(static_cast<C>(*t) + factor * v);
-          }
-        }
-      });
-    });
+    parallel_for(0, w.numel(), max_of<int64_t>(kIndexColumns, kIndexGrain / length),
+                 [&](int64_t b, int64_t e) {
+                   w.run(b, e, [&](char** p, int64_t n) {
+                     for (int64_t j = 0; j < length; ++j) {
+                       char* to = p[1] + position_at(positions + j * step) * d1;
+                       for (int64_t k = 0; k < n; ++k) {
+                         T* t = reinterpret_cast<T*>(to + k * s1);
+                         C v = static_cast<C>(*reinterpret_cast<const T*>(p[0] + j * d0 + k * s0));
+                         *t = static_cast<T>(static_cast<C>(*t) + factor * v);
+                       }
+                     }
+                   });
+                 });
   });
 }
 
@@ -41,20 +45,21 @@ void scatter_index_combine(const View& self, int64_t dim, const View& index, con
   visit_write(self.dtype, how, [&](auto write) {
     using T = typename decltype(write)::T;
     bool dense = how <= Combine::kAdd && s0 == sizeof(T) && s1 == sizeof(T);
-    parallel_for(0, rest, max_of<int64_t>(1, kIndexGrain / length), [&](int64_t b, int64_t e) {
-      w.run(b, e, [&](char** p, int64_t n) {
-        for (int64_t j = 0; j < length; ++j) {
-          const char* from = p[0] + j * d0;
-          char* to = p[1] + position_at(positions + j * step) * d1;
-          if (dense) {
-            constexpr int64_t kSize = sizeof(T);
-            for (int64_t k = 0; k < n; ++k) write(to + k * kSize, from + k * kSize);
-          } else {
-            for (int64_t k = 0; k < n; ++k) write(to + k * s1, from + k * s0);
-          }
-        }
-      });
-    });
+    parallel_for(0, rest, max_of<int64_t>(kIndexColumns, kIndexGrain / length),
+                 [&](int64_t b, int64_t e) {
+                   w.run(b, e, [&](char** p, int64_t n) {
+                     for (int64_t j = 0; j < length; ++j) {
+                       const char* from = p[0] + j * d0;
+                       char* to = p[1] + position_at(positions + j * step) * d1;
+                       if (dense) {
+                         constexpr int64_t kSize = sizeof(T);
+                         for (int64_t k = 0; k < n; ++k) write(to + k * kSize, from + k * kSize);
+                       } else {
+                         for (int64_t k = 0; k < n; ++k) write(to + k * s1, from + k * s0);
+                       }
+                     }
+                   });
+                 });
   });
 }
 
