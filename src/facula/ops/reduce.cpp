@@ -57,7 +57,7 @@ using PositionFn = void (*)(const kernels::View& values, const kernels::View& in
 
 std::tuple<Tensor, Tensor> extreme_dim(const Tensor& self, int64_t dim, bool keepdim,
                                        const char* op, PositionFn kernel) {
-  refuse_complex(self, op);
+  refuse_complex(self, op, ErrorKind::kType);
   dim = wrap_dim(dim, self.dim(), op);
   uint64_t mask = uint64_t{1} << dim;
   check_extreme(self, mask, true, op);
@@ -238,6 +238,7 @@ Tensor picked_backward(const Tensor& grad, int64_t dim, const Tensor& indices, I
 }
 
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  refuse_complex(self, "aminmax", ErrorKind::kType);
   if (self.numel() == 0 && (!dim || self.size(*dim) == 0)) {
     raise_error(ErrorKind::kRuntime,
                 "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "

@@ -157,7 +157,7 @@ Pair sort(const Tensor& self, int64_t dim, bool descending, std::optional<bool>)
 }
 
 Pair topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) {
-  refuse_complex(self, "topk");
+  refuse_complex(self, "topk", ErrorKind::kType);
   dim = wrap_dim(dim, self.dim(), "topk");
   int64_t n = self.dim() ? self.sizes()[dim] : 1;
   FACULA_CHECK(k >= 0 && k <= n, kRuntime, "topk: selected index k out of range, got ", k,
