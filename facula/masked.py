@@ -242,7 +242,7 @@ def _moment(
     count = _counts(input, mask).sum(dims, True)
     average = _filled(input, mask, 0).sum(dims, True) / count
     distance = _filled(input - average, mask, 0)
-    squares = _f.real(distance * distance.conj()) if input.is_complex() else distance * distance
+    squares = distance * distance.conj()  # stays complex, as in PyTorch
     if not keepdim:
         count = count.sum(dims)
     divisor = (count - correction).clamp(min=0)
