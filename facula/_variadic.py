@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from facula import _C
+
+TYPE_CHECKING = False  # typing is costly to import
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 Tensor = _C.Tensor
 _rows = _C._functions

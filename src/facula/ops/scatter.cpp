@@ -48,7 +48,8 @@ void check_sizes(const Tensor& self, int64_t dim, const Tensor& index, const Ten
 void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                   const Scalar& value, Combine how, const char* op) {
   dim = wrap_dim(dim, self.dim(), op);
-  Tensor at = index.numel() ? index_tensor(index, op) : index;
+  Tensor at = index;
+  if (index.numel() > 0) at = index_tensor(index, op);
   FACULA_CHECK(!src.defined() || src.dtype() == self.dtype(), kRuntime, op,
                "(): Expected self.dtype to be equal to src.dtype, got ", dtype_name(self.dtype()),
                " and ", src.defined() ? dtype_name(src.dtype()) : "");
