@@ -8,7 +8,7 @@
 
 namespace facula {
 
-// Lock guards the grad and the owner of one leaf for a few instructions; no operator and no Python
+// Lock guards the grad of one leaf for a few instructions; no operator and no Python
 // code runs under it.
 class AccumulateGrad::Lock {
  public:
@@ -63,25 +63,38 @@ void AccumulateGrad::note_shape() {
 }
 
 Edge AccumulateGrad::edge() {
-  uint32_t count = count_.load(std::memory_order_relaxed);
-  while (count > 0) {
-    if (count_.compare_exchange_weak(count, count + 1, std::memory_order_acq_rel)) {
-      return Edge{Ref<Node>::adopt(this), 0};
+  uint32_t count = count_.load(std::memory_order_acquire);
+  while (true) {
+    if (count == 0) {
+      if (!count_.compare_exchange_weak(count, kChanging, std::memory_order_acq_rel)) continue;
+      kept_ = Tensor::borrow(leaf_);
+      note_shape();
+      count_.store(1, std::memory_order_release);
+      break;
     }
-  }
-  Lock lock(*this);
-  if (count_.fetch_add(1, std::memory_order_acq_rel) == 0) {
-    kept_ = Tensor::borrow(leaf_);
-    note_shape();
+    if (count == kChanging) {
+      sched_yield();
+      count = count_.load(std::memory_order_acquire);
+      continue;
+    }
+    if (count_.compare_exchange_weak(count, count + 1, std::memory_order_acq_rel)) break;
   }
   return Edge{Ref<Node>::adopt(this), 0};
 }
 
-bool AccumulateGrad::drop_share(Tensor& leaf) noexcept {
-  Lock lock(*this);
-  if (count_.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
-  leaf = std::move(kept_);
-  return true;
+void AccumulateGrad::drop_edge() noexcept {
+  // This edge is counted, so the count is at least one; another thread that holds the leaf may make
+  // edges meanwhile.
+  uint32_t count = count_.load(std::memory_order_acquire);
+  while (true) {
+    uint32_t next = count > 1 ? count - 1 : kChanging;
+    if (count_.compare_exchange_weak(count, next, std::memory_order_acq_rel)) {
+      if (next != kChanging) return;
+      break;
+    }
+  }
+  Tensor leaf = std::move(kept_);  // dies after the count is zero, and perhaps this node with it
+  count_.store(0, std::memory_order_release);
 }
 
 Tensor AccumulateGrad::first(Tensor gradient) const {
@@ -134,7 +147,8 @@ void AccumulateGrad::apply(Gradients& grads, Gradients&) {
 AccumulateGrad& accumulator_of(TensorImpl* leaf) {
   AutogradMeta& meta = meta_of(leaf);
   AccumulateGrad* present = meta.accumulator.load(std::memory_order_acquire);
-  if (present) [[likely]] return *present;
+  if (present) [[likely]]
+    return *present;
   auto fresh = std::make_unique<AccumulateGrad>(leaf);
   if (meta.accumulator.compare_exchange_strong(present, fresh.get(), std::memory_order_acq_rel)) {
     return *fresh.release();
@@ -193,9 +207,8 @@ void move_retained(TensorImpl* t, Node* from) {
   if (!meta || !meta->retained || from == t->grad_fn) return;
   uint64_t id = next_hook_id();
   if (from && from->hooks) {
-    std::erase_if(from->hooks->retain_grad, [&](const NodeHooks::TensorHook& h) {
-      return h.hook == meta->retained;
-    });
+    std::erase_if(from->hooks->retain_grad,
+                  [&](const NodeHooks::TensorHook& h) { return h.hook == meta->retained; });
   }
   if (t->grad_fn) {
     t->grad_fn->make_hooks().retain_grad.push_back({t->output_nr, id, meta->retained});

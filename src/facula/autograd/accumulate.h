@@ -1,5 +1,5 @@
-// AccumulateGrad: the end of the graph, the node that adds gradients to a leaf. RetainGrad: the hook
-// that keeps the gradient of a result.
+// AccumulateGrad: the end of the graph, the node that adds gradients to a leaf. RetainGrad: the
+// hook that keeps the gradient of a result.
 #pragma once
 #include <mutex>
 
@@ -7,8 +7,8 @@
 
 namespace facula {
 
-// AccumulateGrad belongs to the meta of its leaf and lives as long. While edges lead to it, it keeps
-// the leaf alive in turn.
+// AccumulateGrad belongs to the meta of its leaf and lives as long. While edges lead to it, it
+// keeps the leaf alive in turn.
 class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(TensorImpl* leaf);
@@ -28,8 +28,11 @@ class AccumulateGrad final : public Node {
   friend Tensor grad(const Tensor& t);
   friend void set_grad(const Tensor& t, Tensor g);
   class Lock;
-  bool drop_share(Tensor& leaf) noexcept;
+  void drop_edge() noexcept;
   Tensor first(Tensor gradient) const;
+
+  // The count of edges while one thread changes it from zero to one or back.
+  static constexpr uint32_t kChanging = uint32_t{1} << 31;
 
   TensorImpl* leaf_;
   Tensor kept_;  // the leaf, while edges lead here
@@ -57,14 +60,15 @@ void move_retained(TensorImpl* t, Node* from);
 // is_unshared says that nobody else sees the tensor or its bytes, so they may be overwritten.
 bool is_unshared(const Tensor& t);
 
-// fit_gradient makes a gradient look as `meta` says: sums broadcast dimensions, takes the real part,
-// casts. RuntimeError naming the node `from` and its output `index` where that is impossible.
+// fit_gradient makes a gradient look as `meta` says: sums broadcast dimensions, takes the real
+// part, casts. RuntimeError naming the node `from` and its output `index` where that is impossible.
 void fit_gradient_slow(const GradMeta& meta, Tensor& gradient, const char* from, size_t index);
 inline void fit_gradient(const GradMeta& meta, Tensor& gradient, const char* from, size_t index) {
   const TensorImpl* g = gradient.impl();
   bool fits = g->dtype == meta.dtype && g->device.type == meta.device.type &&
               IntList(g->sizes, g->ndim) == IntList(meta.sizes);
-  if (!fits) [[unlikely]] fit_gradient_slow(meta, gradient, from, index);
+  if (!fits) [[unlikely]]
+    fit_gradient_slow(meta, gradient, from, index);
 }
 
 }  // namespace facula

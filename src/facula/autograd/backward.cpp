@@ -19,9 +19,9 @@ Tensor make_seed(const Tensor& root, const Tensor& given, size_t i) {
                "] has a shape of ", list_text(root.sizes()), ".");
   FACULA_CHECK(given.is_complex() == root.is_complex(), kRuntime,
                "For complex Tensors, both grad_output and output are required to have the same "
-               "dtype. Mismatch in dtype: grad_output[", i, "] has a dtype of ",
-               dtype_name(given.dtype()), " and output[", i, "] has a dtype of ",
-               dtype_name(root.dtype()), ".");
+               "dtype. Mismatch in dtype: grad_output[",
+               i, "] has a dtype of ", dtype_name(given.dtype()), " and output[", i,
+               "] has a dtype of ", dtype_name(root.dtype()), ".");
   return given;
 }
 
@@ -72,9 +72,10 @@ std::vector<Tensor> grad(TensorList roots, TensorList inputs, TensorList seeds,
   std::vector<Tensor> out = run_graph(edges, std::move(gradients), options, captures);
   if (options.allow_unused) return out;
   for (size_t i = 0; i < out.size(); ++i) {
-    FACULA_CHECK(out[i].defined(), kRuntime, "The differentiated Tensor at index ", i,
-                 " appears to not have been used in the graph. Set allow_unused=True if this is the "
-                 "desired behavior.");
+    FACULA_CHECK(
+        out[i].defined(), kRuntime, "The differentiated Tensor at index ", i,
+        " appears to not have been used in the graph. Set allow_unused=True if this is the "
+        "desired behavior.");
   }
   return out;
 }

@@ -175,8 +175,8 @@ Gradients Task::take(Node* n, bool& owned) {
       Gradients out = std::move(it->second);
       spilled_.erase(it);
       // The other pass may be freeing what the node saved; if so, that ends soon.
-      for (int i = 0; n->state.load(std::memory_order_acquire) == Node::kReleasing && !n->released &&
-                      n->owner.load(std::memory_order_acquire) != 0 && i < 100000;
+      for (int i = 0; n->state.load(std::memory_order_acquire) == Node::kReleasing &&
+                      !n->released && n->owner.load(std::memory_order_acquire) != 0 && i < 100000;
            ++i) {
         sched_yield();
       }
@@ -273,7 +273,8 @@ void Task::apply(Node* n, Gradients& grads, Gradients& grads_in) {
   } scope;
   Pruning pruning{n, &Task::wants, this};
   tls.pruning = captures_.empty() ? nullptr : &pruning;
-  if (!anomaly_on.load(std::memory_order_relaxed)) [[likely]] return n->apply(grads, grads_in);
+  if (!anomaly_on.load(std::memory_order_relaxed)) [[likely]]
+    return n->apply(grads, grads_in);
   try {
     n->apply(grads, grads_in);
     if (anomaly_nan.load(std::memory_order_relaxed)) check_nan(*n, grads_in);
@@ -297,7 +298,8 @@ void Task::finish(Node* n, bool owned) {
 }
 
 void Task::process(Node* n, Gradients grads, bool owned) {
-  if (n->hooks) [[unlikely]] call_pre_hooks(n, grads);
+  if (n->hooks) [[unlikely]]
+    call_pre_hooks(n, grads);
   if (!captures_.empty()) {
     capture(n, grads);
     bool leads_on = false;

@@ -13,8 +13,8 @@ struct GradientOps {
   void (*add_inplace)(const Tensor& a, const Tensor& b);
   Tensor (*zeros)(IntList sizes, DType dtype, Device device);
   Tensor (*ones)(IntList sizes, DType dtype, Device device);
-  Tensor (*clone)(const Tensor& t);                       // dense copy
-  Tensor (*sum_to)(const Tensor& t, IntList sizes);       // inverse of broadcasting
+  Tensor (*clone)(const Tensor& t);                  // dense copy
+  Tensor (*sum_to)(const Tensor& t, IntList sizes);  // inverse of broadcasting
   Tensor (*cast)(const Tensor& t, DType dtype);
   Tensor (*real)(const Tensor& t);
   Tensor (*as_strided)(const Tensor& t, IntList sizes, IntList strides, int64_t offset);

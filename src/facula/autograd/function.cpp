@@ -31,9 +31,10 @@ void connect_one(const Ref<Node>& node, TensorList inputs, Tensor& out, const Ou
                  size_t count) {
   bool is_input = is_among(inputs, out);
   if (contains(rules.dirty, out)) {
-    FACULA_CHECK(is_input, kRuntime,
-                 "Some elements marked as dirty during the forward method were not returned as "
-                 "output. The inputs that are modified inplace must all be outputs of the Function.");
+    FACULA_CHECK(
+        is_input, kRuntime,
+        "Some elements marked as dirty during the forward method were not returned as "
+        "output. The inputs that are modified inplace must all be outputs of the Function.");
     return set_history_inplace(out, node);
   }
   if (is_input) out = same_view(out);
@@ -53,9 +54,10 @@ void connect_outputs(const Ref<Node>& node, TensorList inputs, std::span<Tensor>
   for (const TensorImpl* dirty : rules.dirty) {
     bool returned = std::any_of(outputs.begin(), outputs.end(),
                                 [&](const Tensor& t) { return t.impl() == dirty; });
-    FACULA_CHECK(returned, kRuntime,
-                 "Some elements marked as dirty during the forward method were not returned as "
-                 "output. The inputs that are modified inplace must all be outputs of the Function.");
+    FACULA_CHECK(
+        returned, kRuntime,
+        "Some elements marked as dirty during the forward method were not returned as "
+        "output. The inputs that are modified inplace must all be outputs of the Function.");
   }
   for (Tensor& out : outputs) {
     if (!out.defined()) {
@@ -106,8 +108,10 @@ void CustomNode::finish(TensorList inputs, std::span<Tensor> outputs, bool recor
   for (size_t i = 0; i < to_save.size(); ++i) {
     const Tensor& t = to_save[i];
     if (!t.defined()) continue;
-    if (t->grad_fn == this || contains(ctx.rules_.dirty, t)) ctx.saved_[i].save_output(t);
-    else ctx.saved_[i].save_input(t);
+    if (t->grad_fn == this || contains(ctx.rules_.dirty, t))
+      ctx.saved_[i].save_output(t);
+    else
+      ctx.saved_[i].save_input(t);
   }
 }
 

@@ -41,7 +41,8 @@ FACULA_API void connect_outputs(const Ref<Node>& node, TensorList inputs, std::s
 // Context is what forward and backward of a custom function share.
 class FACULA_API Context {
  public:
-  // save_for_backward keeps inputs or outputs; other tensors are kept too, without checks for cycles.
+  // save_for_backward keeps inputs or outputs; other tensors are kept too, without checks for
+  // cycles.
   void save_for_backward(std::vector<Tensor> tensors) { to_save_ = std::move(tensors); }
   // saved_tensors gives them back; raises when they were overwritten or released.
   std::vector<Tensor> saved_tensors() const;
@@ -106,9 +107,9 @@ void collect(std::vector<Tensor>&, const T&) {}
 }  // namespace function_detail
 
 // Function<F> gives F an apply that runs F::forward without recording and connects its outputs to
-// F::backward. forward takes a Context& and any arguments, of which tensors and lists of tensors are
-// the inputs, and returns a Tensor or a std::vector<Tensor>; backward gives one gradient an input,
-// undefined where there is none.
+// F::backward. forward takes a Context& and any arguments, of which tensors and lists of tensors
+// are the inputs, and returns a Tensor or a std::vector<Tensor>; backward gives one gradient an
+// input, undefined where there is none.
 template <class F>
 struct Function {
   template <class... Args>

@@ -14,7 +14,8 @@ AutogradMeta::~AutogradMeta() {
 
 AutogradMeta& meta_of(TensorImpl* t) {
   auto* present = __atomic_load_n(&t->meta, __ATOMIC_ACQUIRE);
-  if (present) [[likely]] return *static_cast<AutogradMeta*>(present);
+  if (present) [[likely]]
+    return *static_cast<AutogradMeta*>(present);
   auto fresh = std::make_unique<AutogradMeta>();
   TensorMeta* value = fresh.get();
   if (__atomic_compare_exchange_n(&t->meta, &present, value, false, __ATOMIC_ACQ_REL,
@@ -30,8 +31,10 @@ Node* grad_fn(const Tensor& t) {
 }
 
 Edge gradient_edge(TensorImpl* t) {
-  if (stale_view(t)) [[unlikely]] refresh_view(t);
-  if (t->grad_fn) [[likely]] return Edge{Ref<Node>::share(t->grad_fn), t->output_nr};
+  if (stale_view(t)) [[unlikely]]
+    refresh_view(t);
+  if (t->grad_fn) [[likely]]
+    return Edge{Ref<Node>::share(t->grad_fn), t->output_nr};
   return accumulator_of(t).edge();
 }
 

@@ -74,11 +74,11 @@ FACULA_API Tensor detach(const Tensor& t);
 FACULA_API void detach_(const Tensor& t);
 
 // check_inplace raises where an in-place write to t is not allowed: a leaf that requires grad, a
-// view of one, an expanded tensor, an inference tensor, a read-only buffer. `recorded` says that the
-// call will be recorded because of its other inputs.
+// view of one, an expanded tensor, an inference tensor, a read-only buffer. `recorded` says that
+// the call will be recorded because of its other inputs.
 FACULA_API void check_inplace(const Tensor& t, const char* op, bool recorded = false);
-// set_history_inplace makes `node`, whose first edge is that of the old t, the history of t after an
-// in-place write; for views it rebases the base's history so that all views of it see the write.
+// set_history_inplace makes `node`, whose first edge is that of the old t, the history of t after
+// an in-place write; for views it rebases the base's history so that all views of it see the write.
 FACULA_API void set_history_inplace(const Tensor& t, Ref<Node> node);
 
 // add_hook registers a gradient hook of a tensor; remove_hook takes it away by the id given. Hooks

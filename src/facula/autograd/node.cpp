@@ -28,16 +28,19 @@ Node::Node(AccumulatorTag) : sequence(0), count_(0), is_accumulator_(true) {}
 Node::~Node() = default;
 
 void Node::add_edge(TensorImpl* input) {
-  edges.push_back(input && requires_grad(input) ? gradient_edge(input) : Edge());
+  if (input && requires_grad(input))
+    edges.emplace_back(gradient_edge(input));
+  else
+    edges.emplace_back();
 }
 
 void Node::set_history(const Tensor& output) {
   auto number = static_cast<uint32_t>(outputs.size());
   if (!output.defined()) {
-    outputs.push_back(GradMeta());
+    outputs.emplace_back();
     return;
   }
-  outputs.push_back(GradMeta(output));
+  outputs.emplace_back(output);
   if (!is_inexact(output.dtype())) return;
   TensorImpl* t = output.impl();
   Node* before = t->grad_fn;
@@ -66,12 +69,7 @@ bool Node::wanted(size_t i) const {
 }
 
 void Node::release_accumulator() const noexcept {
-  uint32_t count = count_.load(std::memory_order_relaxed);
-  while (count > 1) {
-    if (count_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) return;
-  }
-  Tensor leaf;  // dies after the lock of drop_share is free, and perhaps this node with it
-  const_cast<AccumulateGrad*>(static_cast<const AccumulateGrad*>(this))->drop_share(leaf);
+  const_cast<AccumulateGrad*>(static_cast<const AccumulateGrad*>(this))->drop_edge();
 }
 
 void Node::dispose() noexcept {

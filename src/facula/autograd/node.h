@@ -106,7 +106,8 @@ class FACULA_API Node {
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const noexcept {
-    if (is_accumulator_) [[unlikely]] return release_accumulator();
+    if (is_accumulator_) [[unlikely]]
+      return release_accumulator();
     if (count_.load(std::memory_order_acquire) == 1 ||
         count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       const_cast<Node*>(this)->dispose();
@@ -177,6 +178,10 @@ class FACULA_API SavedTensor {
   // save_input keeps `t` with its history.
   void save_input(const Tensor& t);
   void save_input(TensorImpl* t) { save_input(Tensor::borrow(t)); }
+  // save_input of an in-place call that writes to `written` keeps a copy if that is the input.
+  void save_input(const Tensor& t, const Tensor& written) {
+    t.is_same(written) ? save_before_write(t) : save_input(t);
+  }
   // save_before_write keeps a copy of an input that the call is about to overwrite.
   void save_before_write(const Tensor& t);
   // save_output keeps a result without its node, so that no cycle arises. Call it after the node
@@ -226,8 +231,13 @@ struct SavedOperand {
   bool is_tensor = false;
   void save_input(const TensorOrScalar& v) {
     is_tensor = v.is_tensor();
-    if (is_tensor) tensor.save_input(v.tensor);
-    else scalar = v.scalar;
+    if (is_tensor)
+      tensor.save_input(v.tensor);
+    else
+      scalar = v.scalar;
+  }
+  void save_input(const TensorOrScalar& v, const Tensor& written) {
+    v.tensor == written.impl() ? save_before_write(written) : save_input(v);
   }
   void save_before_write(const Tensor& t) {
     is_tensor = true;

@@ -16,11 +16,12 @@ namespace {
 uint32_t version_of(const Tensor& t) { return t->version->value.load(std::memory_order_acquire); }
 
 void check_saveable(const Tensor& t) {
-  FACULA_CHECK(!t->has(kInference), kRuntime,
-               "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-               "inference mode in computation tracked by autograd. To work around this, you can make "
-               "a clone to get a normal tensor and use it in autograd, or use `no_grad()` instead of "
-               "`inference_mode()`.");
+  FACULA_CHECK(
+      !t->has(kInference), kRuntime,
+      "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+      "inference mode in computation tracked by autograd. To work around this, you can make "
+      "a clone to get a normal tensor and use it in autograd, or use `no_grad()` instead of "
+      "`inference_mode()`.");
 }
 
 [[noreturn]] FACULA_COLD void fail_released() {
@@ -92,7 +93,8 @@ void SavedTensor::save_input(const Tensor& t) {
   if (!t.defined()) return;
   check_saveable(t);
   was_set_ = true;
-  if (tls.saved_hooks) [[unlikely]] return pack(t, true);
+  if (tls.saved_hooks) [[unlikely]]
+    return pack(t, true);
   tensor_ = t;
   version_ = version_of(t);
 }
@@ -120,7 +122,8 @@ void SavedTensor::save_output(const Tensor& t) {
   is_output_ = true;
   // After an in-place write to a view, its own number is stale: the node has one output.
   output_nr_ = stale_view(t.impl()) ? 0 : static_cast<uint16_t>(t->output_nr);
-  if (tls.saved_hooks) [[unlikely]] return pack(t, false);
+  if (tls.saved_hooks) [[unlikely]]
+    return pack(t, false);
   tensor_ = alias(t);
   version_ = version_of(t);
 }
@@ -135,8 +138,10 @@ Tensor SavedTensor::unpack(const Node* node) const {
     if (was_set_) fail_released();
     return Tensor();
   }
-  if (tensor_.defined() && version_of(tensor_) != version_) [[unlikely]] fail_modified(node);
-  if (!extra_ && (!is_output_ || !grad_enabled())) [[likely]] return tensor_;
+  if (tensor_.defined() && version_of(tensor_) != version_) [[unlikely]]
+    fail_modified(node);
+  if (!extra_ && (!is_output_ || !grad_enabled())) [[likely]]
+    return tensor_;
   return restore(node);
 }
 
@@ -163,10 +168,10 @@ void SavedTensor::fail_modified(const Node* node) const {
     text += cat(", which is output ", number, " of ", operator_name(*maker), ",");
   }
   const VersionCounter& version = *tensor_->version;
-  text += cat(" is at version ", version_of(tensor_), "; expected version ", version_,
-              " instead. It was saved by ", call_name(*node), at(node->where),
-              " and overwritten by ", version.writer ? version.writer : "an unknown operation",
-              at(version.where), ".");
+  text +=
+      cat(" is at version ", version_of(tensor_), "; expected version ", version_,
+          " instead. It was saved by ", call_name(*node), at(node->where), " and overwritten by ",
+          version.writer ? version.writer : "an unknown operation", at(version.where), ".");
   fail(ErrorKind::kRuntime, std::move(text));
 }
 

@@ -51,23 +51,25 @@ Tensor replay(const Tensor& t, const ViewLayout& view) {
     text = cat("Output ", t->output_nr, " of ", operator_name(*t->grad_fn), " is a view and ", what,
                " modified inplace.");
   } else if (inference) {
-    text = cat("A view was created in inference mode and ", what,
-               " modified inplace in normal mode.");
+    text =
+        cat("A view was created in inference mode and ", what, " modified inplace in normal mode.");
   } else {
     text = cat("A view was created in no_grad mode and ", what,
                " modified inplace with grad mode enabled.");
   }
   bool several = t->flags & kMultiOutputView, custom = t->flags & kCustomView;
   if ((no_grad || inference) && !custom) {
-    text += cat(" Given that this use case is ambiguous and error-prone, it is forbidden. You can "
-                "clarify your code by moving both the view and the inplace either both inside the ",
-                inference ? "inference_mode" : "no_grad",
-                " block (if you don't want the inplace to be tracked) or both outside (if you want "
-                "the inplace to be tracked).");
+    text +=
+        cat(" Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+            "clarify your code by moving both the view and the inplace either both inside the ",
+            inference ? "inference_mode" : "no_grad",
+            " block (if you don't want the inplace to be tracked) or both outside (if you want "
+            "the inplace to be tracked).");
   } else if (several) {
     text +=
         " This view is the output of a function that returns multiple views. Such functions do not "
-        "allow the output views to be modified inplace. You should replace the inplace operation by "
+        "allow the output views to be modified inplace. You should replace the inplace operation "
+        "by "
         "an out-of-place one.";
   } else {
     text +=
@@ -191,12 +193,14 @@ void check_inplace(const Tensor& t, const char* op, bool recorded) {
                "Inplace update to inference tensor outside InferenceMode is not allowed. You can "
                "make a clone to get a normal tensor before doing inplace update.");
   if (grad_enabled() && (recorded || requires_grad(t))) check_recorded_write(t);
-  FACULA_CHECK(!may_overlap_itself(t), kRuntime, op,
-               ": unsupported operation: more than one element of the written-to tensor refers to a "
-               "single memory location. Please clone() the tensor before performing the operation.");
-  FACULA_CHECK(!p->storage->read_only(), kRuntime, op,
-               ": the memory of the written-to tensor is read-only. Please clone() the tensor before "
-               "performing the operation.");
+  FACULA_CHECK(
+      !may_overlap_itself(t), kRuntime, op,
+      ": unsupported operation: more than one element of the written-to tensor refers to a "
+      "single memory location. Please clone() the tensor before performing the operation.");
+  FACULA_CHECK(
+      !p->storage->read_only(), kRuntime, op,
+      ": the memory of the written-to tensor is read-only. Please clone() the tensor before "
+      "performing the operation.");
 }
 
 void set_history_inplace(const Tensor& t, Ref<Node> node) {

@@ -34,7 +34,10 @@ class InlineVector {
     }
     return *this;
   }
-  ~InlineVector() { drop(); }
+  ~InlineVector() {
+    std::destroy_n(data_, size_);
+    free_heap();
+  }
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -48,10 +51,18 @@ class InlineVector {
   const T& operator[](size_t i) const { return data_[i]; }
   T& back() { return data_[size_ - 1]; }
 
+  // The item may lie inside this vector, hence by value; emplace_back builds it in place.
   void push_back(T t) {
     if (size_ == capacity_) grow(size_ + 1);
     new (data_ + size_) T(std::move(t));
     ++size_;
+  }
+  template <class... Args>
+  T& emplace_back(Args&&... args) {
+    if (size_ == capacity_) grow(size_ + 1);
+    T* item = new (data_ + size_) T(std::forward<Args>(args)...);
+    ++size_;
+    return *item;
   }
   void resize(size_t n) {
     reserve(n);

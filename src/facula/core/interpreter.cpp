@@ -8,9 +8,9 @@
 namespace facula {
 namespace {
 
-constexpr const char* kKinds[] = {"None",    "Tensor",   "Scalar", "int",    "float",        "bool",
-                                  "str",     "int[]",    "float[]", "Tensor[]", "dtype",     "device",
-                                  "memory_format", "Generator"};
+constexpr const char* kKinds[] = {"None",  "Tensor", "Scalar",        "int",      "float",
+                                  "bool",  "str",    "int[]",         "float[]",  "Tensor[]",
+                                  "dtype", "device", "memory_format", "Generator"};
 static_assert(std::size(kKinds) == std::variant_size_v<Value::Variant>);
 
 constexpr int kBits = 8;
@@ -65,8 +65,10 @@ class InterpreterStack::Running {
     Side& own = stack.side(side);
     size_t place = own.active;
     while (place > 0 && own.items[place - 1].get() != interpreter) --place;
-    if (place > 0) own.active = place - 1;
-    else own.active = 0;  // a handler of bits is below all that was pushed
+    if (place > 0)
+      own.active = place - 1;
+    else
+      own.active = 0;  // a handler of bits is below all that was pushed
     stack.off_bits_ |= bits;
     if (side == StackSide::kBelow) {
       stack.above_.active = 0;

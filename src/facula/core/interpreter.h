@@ -15,14 +15,14 @@
 
 namespace facula {
 
-// Value is one boxed argument or result of an operator. An absent optional is None; an absent tensor
-// in a list is an undefined one.
+// Value is one boxed argument or result of an operator. An absent optional is None; an absent
+// tensor in a list is an undefined one.
 class Value {
  public:
   using None = std::monostate;
   using Variant = std::variant<None, Tensor, Scalar, int64_t, double, bool, std::string,
-                               std::vector<int64_t>, std::vector<double>, std::vector<Tensor>, DType,
-                               Device, MemoryFormat, Ref<Generator>>;
+                               std::vector<int64_t>, std::vector<double>, std::vector<Tensor>,
+                               DType, Device, MemoryFormat, Ref<Generator>>;
 
   Value() = default;
   Value(Tensor v) : v_(v.defined() ? Variant(std::move(v)) : Variant()) {}
@@ -58,7 +58,8 @@ class Value {
   // as gives the value of an alternative; TypeError when it holds another.
   template <class T>
   const T& as() const {
-    if (const T* p = std::get_if<T>(&v_)) [[likely]] return *p;
+    if (const T* p = std::get_if<T>(&v_)) [[likely]]
+      return *p;
     fail_type(Variant(std::in_place_type<T>).index());
   }
   template <class T>
@@ -119,9 +120,9 @@ class FACULA_API Interpreter {
 
 enum class StackSide : uint8_t { kAbove, kBelow };
 
-// InterpreterStack holds the interpreters of a thread. Calls go to the last pushed above first; then
-// to the handler of the tensors' bits on that side; then the call is recorded by autograd, and the
-// same follows below.
+// InterpreterStack holds the interpreters of a thread. Calls go to the last pushed above first;
+// then to the handler of the tensors' bits on that side; then the call is recorded by autograd, and
+// the same follows below.
 class FACULA_API InterpreterStack {
  public:
   // of_thread gives the calling thread's stack.

@@ -13,7 +13,7 @@ inline constexpr int kMaxOperands = 8;
 // Loop is a plan over up to kMaxOperands operands; strides are in bytes.
 struct Loop {
   int num_operands = 0;
-  Sizes sizes;                         // outermost first after plan()
+  Sizes sizes;  // outermost first after plan()
   Sizes strides[kMaxOperands];
   char* data[kMaxOperands] = {};
 

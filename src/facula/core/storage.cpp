@@ -21,7 +21,8 @@ size_t round_up(size_t bytes) {
 }  // namespace
 
 Storage* Storage::make(size_t bytes, Device device) {
-  if (bytes > kInlineLimit || !device.is_cpu()) [[unlikely]] return make_slow(bytes, device);
+  if (bytes > kInlineLimit || !device.is_cpu()) [[unlikely]]
+    return make_slow(bytes, device);
   size_t block = kHeader + bytes;
   auto* s = new (allocate_cpu(block)) Storage;
   s->version.spare = static_cast<uint32_t>(block);

@@ -13,15 +13,15 @@ struct SavedHookStack;
 // ThreadState holds the modes of a thread. It has no constructor and no destructor, so the
 // initial-exec access costs one instruction.
 struct ThreadState {
-  uint32_t above;        // non-zero when an interpreter above autograd (or the profiler) is on
-  uint32_t below;        // non-zero when an interpreter below autograd is on
-  bool no_grad;          // gradients are not recorded
-  bool inference;        // inference_mode is on
-  bool no_version_check; // reserved for modes that may overwrite saved tensors
-  uint8_t drain;         // depth of the graph destructor's loop
-  void* pending;         // head of the graph nodes that wait for destruction
+  uint32_t above;         // non-zero when an interpreter above autograd (or the profiler) is on
+  uint32_t below;         // non-zero when an interpreter below autograd is on
+  bool no_grad;           // gradients are not recorded
+  bool inference;         // inference_mode is on
+  bool no_version_check;  // reserved for modes that may overwrite saved tensors
+  uint8_t drain;          // depth of the graph destructor's loop
+  void* pending;          // head of the graph nodes that wait for destruction
   InterpreterStack* stack;
-  const Pruning* pruning;   // of the node that a backward pass runs for some of its inputs only
+  const Pruning* pruning;       // of the node that a backward pass runs for some of its inputs only
   SavedHookStack* saved_hooks;  // null unless hooks of saved tensors are on
 };
 
