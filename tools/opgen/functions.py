@@ -199,11 +199,14 @@ def functional(row: Row, plan: NodePlan | None) -> str:
 
 def inplace_body(row: Row, plan: NodePlan | None, write: list[str], name: str) -> list[str]:
     """check, record, write, note the version, connect."""
-    out = [f'  check_inplace(self, "{name}");']
-    if plan:
+    if plan is None:
+        out = [f'  check_inplace(self, "{name}");']
+    else:
         before, after = record_lines(plan, True)
+        out = [f"  const bool recorded = {recording_condition(row, plan)};"]
+        out.append(f'  check_inplace(self, "{name}", recorded);')
         out.append(f"  Ref<{plan.class_name}Backward> node;")
-        out.append(f"  if ({recording_condition(row, plan)}) [[unlikely]] {{")
+        out.append("  if (recorded) [[unlikely]] {")
         out += [*before, "  }"]
     out += write
     out.append(f'  bump_version(self, "{name}");')

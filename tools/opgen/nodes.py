@@ -225,8 +225,12 @@ def save_line(plan: NodePlan, p: Param, inplace: bool) -> str:
             conditions.append(f"node->needs_any({index}, node->{k}_count_)" if target.is_list
                               else f"node->needs({index})")
     if p.type in TENSORS or p.is_list:
-        verb = "save_before_write" if inplace and p.name == "self" else "save_input"
-        return f"if ({' || '.join(dict.fromkeys(conditions))}) node->{p.name}_.{verb}({p.name});"
+        call = f"save_input({p.name})"
+        if inplace and p.name == "self":
+            call = "save_before_write(self)"
+        elif inplace and not p.is_list:
+            call = f"save_input({p.name}, self)"
+        return f"if ({' || '.join(dict.fromkeys(conditions))}) node->{p.name}_.{call};"
     if p.type in ("int[]", "int..."):
         return f"node->{p.name}_ = {p.name}.to_sizes();"
     if p.type == "float[]":
