@@ -94,13 +94,13 @@ TEST_F(Engine, PassesMayBeNested) {
   Tensor other = leaf({5});
   bool inner = false;
   add_hook(y, hook([&](Gradients&, const Gradients*) {
-    if (std::exchange(inner, true)) return;
-    GradMode on(true);
-    backward(sum(mul(other, other)));
-    // through the graph that is being run, up to the node whose hook this is
-    Tensor s = sum(y);
-    EXPECT_EQ(values(grad({&s, 1}, {&x, 1}, {}, {.retain_graph = true})[0]), (Numbers{6}));
-  }));
+             if (std::exchange(inner, true)) return;
+             GradMode on(true);
+             backward(sum(mul(other, other)));
+             // through the graph that is being run, up to the node whose hook this is
+             Tensor s = sum(y);
+             EXPECT_EQ(values(grad({&s, 1}, {&x, 1}, {}, {.retain_graph = true})[0]), (Numbers{6}));
+           }));
   backward(sum(mul(y, y)));
   EXPECT_EQ(values(grad(other)), (Numbers{10}));
   EXPECT_EQ(values(grad(x)), (Numbers{2 * 9 * 6}));
@@ -111,8 +111,8 @@ TEST_F(Engine, AFailedPassLeavesTheGraphUsable) {
   Tensor y = mul(x, x), z = mul(x, y);
   bool fail_now = true;
   add_hook(y, hook([&](Gradients&, const Gradients*) {
-    if (fail_now) raise_error(ErrorKind::kRuntime, "no");
-  }));
+             if (fail_now) raise_error(ErrorKind::kRuntime, "no");
+           }));
   Tensor s = sum(add(y, z));
   BackwardOptions keep{.retain_graph = true};
   EXPECT_EQ(message_of([&] { backward({&s, 1}, {}, keep); }), "no");
@@ -187,11 +187,11 @@ TEST_F(Engine, CallbacksRunAfterTheOutermostPass) {
   Tensor x = leaf({1});
   Tensor y = mul(x, x);
   add_hook(y, hook([&](Gradients&, const Gradients*) {
-    queue_callback([](void*) { order += "end"; }, nullptr);
-    GradMode on(true);
-    backward(sum(mul(x, x)));
-    order += "hook ";
-  }));
+             queue_callback([](void*) { order += "end"; }, nullptr);
+             GradMode on(true);
+             backward(sum(mul(x, x)));
+             order += "hook ";
+           }));
   backward(sum(y));
   EXPECT_EQ(order, "hook end");
   EXPECT_THROW(queue_callback([](void*) {}, nullptr), Error);

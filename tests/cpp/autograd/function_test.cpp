@@ -168,8 +168,9 @@ TEST_F(CustomFunction, ViewsAndReturnedInputs) {
   EXPECT_EQ(values(grad(x)), (Numbers{3, 3}));
   EXPECT_FALSE(Identity::apply(vec({1})).is_same(x));
   Tensor base = mul(x, x), part = First::apply(base);
-  EXPECT_NE(message_of([&] { mul_(part, vec({2})); })
-                .find("This view was created inside a custom Function"),
+  EXPECT_NE(message_of([&] {
+              mul_(part, vec({2}));
+            }).find("This view was created inside a custom Function"),
             std::string::npos);
   backward(sum(part));
   EXPECT_EQ(values(grad(x)), (Numbers{5, 3}));
@@ -182,9 +183,10 @@ struct WrongCount : Function<WrongCount> {
 
 TEST_F(CustomFunction, TheNumberOfGradientsIsChecked) {
   Tensor x = leaf({1});
-  EXPECT_EQ(message_of([&] { backward(sum(WrongCount::apply(x, x))); }),
-            "function WrongCountBackward returned an incorrect number of gradients (expected 2, got "
-            "1)");
+  EXPECT_EQ(
+      message_of([&] { backward(sum(WrongCount::apply(x, x))); }),
+      "function WrongCountBackward returned an incorrect number of gradients (expected 2, got "
+      "1)");
 }
 
 }  // namespace

@@ -45,5 +45,27 @@ TEST_F(Meta, RetainedGradientsFollowAndHooksStay) {
   EXPECT_EQ(values(grad(x)), (Numbers{10}));
 }
 
+TEST_F(Meta, HooksWantAGradient) {
+  Tensor plain = vec({1}), x = leaf({1});
+  auto nothing = hook([](Gradients&, const Gradients*) {});
+  EXPECT_TRUE(says(message_of([&] { add_hook(plain, nothing); }), "doesn't require gradient"));
+  EXPECT_TRUE(says(message_of([&] { retain_grad(plain); }), "requires_grad=False"));
+  EXPECT_TRUE(says(message_of([&] { add_accumulated_hook(mul(x, x), nothing); }), "non-leaf"));
+  retain_grad(x);  // a leaf keeps its gradient anyway
+  EXPECT_FALSE(meta_of(x.impl()).retains_grad());
+}
+
+TEST_F(Meta, RemovedHooksAreSkipped) {
+  Tensor x = leaf({1});
+  int calls = 0;
+  auto counting = hook([&](Gradients&, const Gradients*) { ++calls; });
+  Tensor y = mul(x, x);
+  add_hook(y, counting);
+  mul_(y, vec({1}));  // the hook stays with the old value, out of reach of remove_hook
+  counting->removed = true;
+  backward(sum(y));
+  EXPECT_EQ(calls, 0);
+}
+
 }  // namespace
 }  // namespace facula

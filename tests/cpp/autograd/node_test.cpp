@@ -81,5 +81,33 @@ TEST_F(Nodes, TensorHooksReplaceGradients) {
             std::string::npos);
 }
 
+TEST_F(Nodes, AreNumberedInOrder) {
+  Tensor x = leaf({1});
+  Tensor a = mul(x, x), b = add(x, x);
+  EXPECT_LT(a->grad_fn->sequence, b->grad_fn->sequence);
+  EXPECT_EQ(operator_name(*a->grad_fn), "Mul");
+  Node* accumulator = a->grad_fn->edges[0].node.get();
+  EXPECT_TRUE(accumulator->is_accumulator());
+  EXPECT_EQ(accumulator->sequence, 0u);
+  EXPECT_EQ(b->grad_fn->edges[1].node.get(), accumulator);
+}
+
+TEST_F(Nodes, OutputsWithoutGradientsAreOnlyCounted) {
+  Tensor x = leaf({1});
+  auto node = make_ref<AddNode>();
+  node->add_edge(x);
+  node->add_edge(vec({1}));
+  EXPECT_TRUE(node->needs(0));
+  EXPECT_FALSE(node->needs(1));
+  EXPECT_FALSE(node->needs(2));
+  Tensor index = new_empty({2}, kInt64), value = vec({1});
+  node->set_history(index);
+  node->set_history(Tensor());
+  node->set_history(value);
+  EXPECT_FALSE(requires_grad(index));
+  EXPECT_EQ(value->output_nr, 2u);
+  EXPECT_EQ(node->outputs.size(), 3u);
+}
+
 }  // namespace
 }  // namespace facula

@@ -1,5 +1,5 @@
-// A few operators on float64 tensors, written with plain loops, for tests of autograd: autograd knows
-// no operator, so its tests bring their own. SmallOps puts them into the table of gradient
+// A few operators on float64 tensors, written with plain loops, for tests of autograd: autograd
+// knows no operator, so its tests bring their own. SmallOps puts them into the table of gradient
 // operators for its lifetime.
 #pragma once
 #include <cmath>
@@ -98,7 +98,7 @@ inline Ref<MulNode> record_mul(const Tensor& a, const Tensor& b, bool inplace) {
   node->add_edge(a);
   node->add_edge(b);
   if (node->needs(1)) inplace ? node->a.save_before_write(a) : node->a.save_input(a);
-  if (node->needs(0)) node->b.save_input(b);
+  if (node->needs(0)) inplace ? node->b.save_input(b, a) : node->b.save_input(b);
   return node;
 }
 
