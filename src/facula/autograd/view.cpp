@@ -194,7 +194,7 @@ void check_inplace(const Tensor& t, const char* op, bool recorded) {
                "make a clone to get a normal tensor before doing inplace update.");
   if (grad_enabled() && (recorded || requires_grad(t))) check_recorded_write(t);
   FACULA_CHECK(
-      !may_overlap_itself(t), kRuntime, op,
+      !overlaps_itself(t), kRuntime, op,
       ": unsupported operation: more than one element of the written-to tensor refers to a "
       "single memory location. Please clone() the tensor before performing the operation.");
   FACULA_CHECK(

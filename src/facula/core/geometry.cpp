@@ -112,10 +112,26 @@ bool is_dense(const Tensor& t) {
   return true;
 }
 
-bool may_overlap_itself(const Tensor& t) {
+bool overlaps_itself(const Tensor& t) {
   if (t.is_contiguous()) return false;
   for (int d = 0; d < t->ndim; ++d) {
     if (t->strides[d] == 0 && t->sizes[d] > 1) return true;
+  }
+  return false;
+}
+
+bool may_overlap_itself(const Tensor& t) {
+  if (t.is_contiguous() || t->numel < 2) return false;
+  int dims[kMaxDims], n = 0;
+  for (int d = 0; d < t->ndim; ++d) {
+    if (t->sizes[d] != 1) dims[n++] = d;
+  }
+  auto stride = [&](int d) { return std::abs(t->strides[d]); };
+  std::sort(dims, dims + n, [&](int a, int b) { return stride(a) < stride(b); });
+  int64_t reach = 0;  // of the dimensions so far: the next one must step over it
+  for (int i = 0; i < n; ++i) {
+    if (stride(dims[i]) <= reach) return true;
+    reach += stride(dims[i]) * (t->sizes[dims[i]] - 1);
   }
   return false;
 }

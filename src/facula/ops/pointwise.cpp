@@ -306,7 +306,7 @@ DType result_type(std::initializer_list<TensorOrScalar> operands) {
 }
 
 void check_no_internal_overlap(const Tensor& out, const char* op) {
-  if (may_overlap_itself(out)) {
+  if (overlaps_itself(out)) {
     fail(ErrorKind::kRuntime,
          str(op, ": unsupported operation: more than one element of the written-to tensor refers to "
                  "a single memory location. Please clone() the tensor before performing the "

@@ -108,7 +108,7 @@ void store_out(const char* name, PyObject* object, const Tensor& result) {
   }
   if (out.is_same(result)) return;
   if (!(out.sizes() == result.sizes())) resize_out(out, result);
-  if (may_overlap_itself(out)) {
+  if (overlaps_itself(out)) {
     raise_error(ErrorKind::kRuntime, name, "(): unsupported operation: more than one element of ",
                 "the written-to tensor refers to a single memory location. Please clone() the ",
                 "tensor before performing the operation.");

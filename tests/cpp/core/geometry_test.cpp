@@ -36,6 +36,12 @@ TEST(Layout, DenseAndOverlappingItself) {
   EXPECT_TRUE(is_dense(new_strided({1, 3}, {0, 1}, kFloat32)));
   EXPECT_TRUE(may_overlap_itself(new_strided({2, 3}, {0, 1}, kFloat32)));
   EXPECT_FALSE(may_overlap_itself(new_strided({1, 3}, {0, 1}, kFloat32)));
+  Tensor windows = new_strided({3, 2}, {1, 1}, kFloat32);
+  EXPECT_TRUE(may_overlap_itself(windows));
+  EXPECT_FALSE(overlaps_itself(windows));
+  EXPECT_TRUE(overlaps_itself(new_strided({2, 3}, {0, 1}, kFloat32)));
+  EXPECT_FALSE(may_overlap_itself(new_strided({2, 3}, {1, 5}, kFloat32)));
+  EXPECT_FALSE(may_overlap_itself(alias_storage(new_empty({3}, kFloat32), {3}, {-1}, 2)));
 }
 
 TEST(Layout, MemoryOverlap) {
