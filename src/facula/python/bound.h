@@ -93,6 +93,7 @@ struct Bound {
   PyObject* const* var = nullptr;  // the positional arguments of an `int...` given one by one
   Py_ssize_t var_count = 0;
   bool is_method = false;
+  bool plain = false;  // only tensors, ints, floats and bools proper: nothing can override the call
 
   bool has(int i) const { return v[i] != nullptr; }
   Tensor tensor(int i) const;           // Tensor

@@ -41,6 +41,13 @@ int find_param(const Signature& s, PyObject* name) {
   return -1;
 }
 
+// is_plain says whether an argument is of a type that overrides nothing and holds nothing that
+// does.
+inline bool is_plain(PyObject* o) {
+  PyTypeObject* t = Py_TYPE(o);
+  return t == &tensor_type || t == &PyLong_Type || t == &PyFloat_Type || t == &PyBool_Type;
+}
+
 bool int_like(PyObject* o) { return is_integer(o) || (is_tensor(o) && unwrap(o).dim() == 0); }
 
 void explain_count(const Signature& s, Py_ssize_t given) {
@@ -128,8 +135,9 @@ bool all_fit(const Bound& b) {
 }
 
 PyObject* run(const Entry& e, Bound& b, PyObject* self) {
-  if (has_bound_override(b)) [[unlikely]]
+  if ((!b.plain || modes_active) && has_bound_override(b)) [[unlikely]] {
     return override_bound(b, self != nullptr);
+  }
   return e.call(b);
 }
 
@@ -155,8 +163,16 @@ bool bind(Bound& b, const Signature& s, PyObject* self, PyObject* const* args, P
   if (kwnames || nargs + k > s.positional) [[unlikely]] {
     return bind_slow(b, s, self, args, nargs, kwnames, explain);
   }
-  if (self) b.v[0] = self;
-  for (Py_ssize_t i = 0; i < nargs; ++i) b.v[k++] = args[i];
+  bool plain = true;
+  if (self) {
+    b.v[0] = self;
+    plain = is_exact_tensor(self);
+  }
+  for (Py_ssize_t i = 0; i < nargs; ++i) {
+    plain &= is_plain(args[i]);
+    b.v[k++] = args[i];
+  }
+  b.plain = plain;
   for (; k < s.count; ++k) {
     if (!s.params[k].has_default) return bind_slow(b, s, self, args, nargs, kwnames, explain);
     b.v[k] = nullptr;
