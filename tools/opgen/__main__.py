@@ -6,6 +6,7 @@ A file is written only when its text changes, so that a build recompiles one fam
 from __future__ import annotations
 
 import argparse
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from opgen import bindings, functions, loops, rows, stubs  # noqa: E402
 
+# A call or a declaration of a function.
+CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
 NOTICE = "// Generated from ops/{}.py; edit the rows there.\n"
 
 
@@ -37,24 +40,31 @@ def family_header(family: str, members: list[rows.Row]) -> str:
             + body + "\n\n}  // namespace facula\n")
 
 
-def family_source(family: str, members: list[rows.Row]) -> str:
-    """Functions and nodes of one family."""
+def family_source(family: str, members: list[rows.Row], homes: dict[str, set[str]]) -> str:
+    """Functions and nodes of one family, which includes the families that its rules call."""
     body = "\n\n".join(filter(None, (functions.function_code(r) for r in members)))
-    return (NOTICE.format(family) + '#include "facula/ops/functions.h"\n#include "facula/ops/generated_prelude.h"\n\n'
+    called = (homes.get(name, ()) for name in set(CALL.findall(body)))
+    needed = sorted({family}.union(*called))
+    includes = "".join(f'#include "facula/ops/{f}_functions.h"\n' for f in needed)
+    return (NOTICE.format(family) + includes + '#include "facula/ops/generated_prelude.h"\n\n'
             f"namespace facula {{\nnamespace {{\nstruct {family}_unit {{}};\n}}\n\n" + body + "\n\n}  // namespace facula\n")
 
 
 def outputs(families: dict[str, list[rows.Row]]) -> dict[str, str]:
     """All generated texts by path below the output folder."""
     files = {}
+    homes: dict[str, set[str]] = {}
     for family, members in families.items():
-        files[f"facula/ops/{family}_functions.h"] = family_header(family, members)
-        files[f"facula/ops/{family}_functions.cpp"] = family_source(family, members)
+        header = files[f"facula/ops/{family}_functions.h"] = family_header(family, members)
+        for name in set(CALL.findall(header)):
+            homes.setdefault(name, set()).add(family)
+    for family, members in families.items():
+        files[f"facula/ops/{family}_functions.cpp"] = family_source(family, members, homes)
         files[f"python/{family}_bindings.cpp"] = NOTICE.format(family) + bindings.family_bindings(family, members)
         if any(r.kind == "pointwise" for r in members):
             files[f"kernels/{family}_loops.cpp"] = NOTICE.format(family) + loops.family_loops(members)
     includes = "".join(f'#include "facula/ops/{f}_functions.h"\n' for f in families)
-    files["facula/ops/functions.h"] = "// All operators.\n#pragma once\n" + includes
+    files["facula/ops/functions.h"] = "// All operators, for users; the library's own sources include the families that they call.\n#pragma once\n" + includes
     files["python/all_bindings.cpp"] = bindings.all_bindings(list(families))
     for name, text in stubs.stubs([r for m in families.values() for r in m]).items():
         files[f"stubs/{name}"] = text

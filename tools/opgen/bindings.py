@@ -155,7 +155,7 @@ def paths_of(row: Row) -> list[tuple[str, str]]:
 
 def family_bindings(family: str, rows: list[Row]) -> str:
     """The source of one family's bindings."""
-    parts = ['#include "facula/ops/functions.h"', '#include "facula/python/bound.h"',
+    parts = [f'#include "facula/ops/{family}_functions.h"', '#include "facula/python/bound.h"',
              '#include "facula/python/bind_helpers.h"', "", "namespace facula::python {", ""]
     groups: dict[str, list[tuple[Row, str]]] = {}
     for row in rows:

@@ -9,7 +9,10 @@
 
 #include "facula/base/error.h"
 #include "facula/nn/values.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/create_functions.h"
+#include "facula/ops/index_functions.h"
+#include "facula/ops/random_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula::nn {
 namespace {

@@ -2,7 +2,11 @@
 #include "facula/nn/functions.h"
 
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/activation_functions.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/pool_functions.h"
+#include "facula/ops/random_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula::nn {
 namespace {

@@ -3,7 +3,8 @@
 
 #include "facula/base/error.h"
 #include "facula/core/thread_state.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/random_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula::nn::init {
 namespace {

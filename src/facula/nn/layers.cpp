@@ -4,7 +4,11 @@
 #include "facula/base/error.h"
 #include "facula/core/thread_state.h"
 #include "facula/nn/init.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/conv_functions.h"
+#include "facula/ops/index_functions.h"
+#include "facula/ops/matmul_functions.h"
+#include "facula/ops/random_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula::nn {
 namespace {

@@ -2,7 +2,8 @@
 #include "facula/nn/losses.h"
 
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/loss_functions.h"
+#include "facula/ops/softmax_functions.h"
 
 namespace facula::nn {
 

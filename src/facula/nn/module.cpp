@@ -6,7 +6,7 @@
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
 #include "facula/core/thread_state.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula::nn {
 namespace {

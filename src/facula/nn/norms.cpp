@@ -4,7 +4,8 @@
 #include "facula/base/error.h"
 #include "facula/nn/init.h"
 #include "facula/nn/values.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/norm_functions.h"
 
 namespace facula::nn {
 

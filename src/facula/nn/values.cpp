@@ -4,6 +4,8 @@
 #include "facula/base/error.h"
 #include "facula/core/generator.h"
 #include "facula/core/thread_state.h"
+#include "facula/ops/convert_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -1,8 +1,12 @@
 // The hand-written half of activations: argument checks, and those made of several operators.
 #include "facula/base/error.h"
+#include "facula/ops/activation_functions.h"
+#include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/checks.h"
-#include "facula/ops/functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/query_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 

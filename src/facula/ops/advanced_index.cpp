@@ -5,9 +5,11 @@
 
 #include "facula/kernels/index.h"
 #include "facula/kernels/scatter.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -3,9 +3,14 @@
 #include <cmath>
 
 #include "facula/base/error.h"
+#include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/checks.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/query_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -7,10 +7,17 @@
 #include "facula/base/error.h"
 #include "facula/kernels/attention.h"
 #include "facula/kernels/gemm.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/attention_functions.h"
+#include "facula/ops/compare_functions.h"
 #include "facula/ops/geometry.h"
+#include "facula/ops/matmul_functions.h"
+#include "facula/ops/random_functions.h"
 #include "facula/ops/recompute.h"
+#include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
+#include "facula/ops/softmax_functions.h"
 
 namespace facula {
 namespace {

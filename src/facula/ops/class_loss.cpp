@@ -1,9 +1,14 @@
 // cross_entropy and nll_loss. The class dimension is 1, or 0 for an unbatched vector of scores.
 #include "facula/base/error.h"
 #include "facula/kernels/softmax.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/recompute.h"
+#include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
+#include "facula/ops/softmax_functions.h"
 
 namespace facula {
 namespace {

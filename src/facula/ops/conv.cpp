@@ -3,9 +3,14 @@
 
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/conv_functions.h"
 #include "facula/ops/conv_products.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/pad_functions.h"
+#include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -1,7 +1,8 @@
 // Conversions: to() in its forms and the methods named after dtypes.
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/convert_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

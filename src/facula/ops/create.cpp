@@ -3,8 +3,9 @@
 
 #include "facula/base/error.h"
 #include "facula/base/parallel.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/query_functions.h"
 
 namespace facula::forward {
 namespace {

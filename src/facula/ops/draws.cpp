@@ -10,8 +10,9 @@
 #include "facula/base/parallel.h"
 #include "facula/core/random.h"
 #include "facula/core/visit.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/random_functions.h"
 
 namespace facula {
 namespace {

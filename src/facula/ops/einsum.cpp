@@ -4,7 +4,11 @@
 #include <limits>
 
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/index_functions.h"
+#include "facula/ops/matmul_functions.h"
+#include "facula/ops/reduce_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -1,7 +1,10 @@
 // embedding_bag: offsets are completed to one more than the bags, then the kernels reduce.
 #include "facula/base/error.h"
 #include "facula/kernels/bag.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/embedding_bag_functions.h"
+#include "facula/ops/index_functions.h"
 #include "facula/ops/rules.h"
 
 namespace facula {

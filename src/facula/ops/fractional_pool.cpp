@@ -1,7 +1,7 @@
 // Fractional max pooling: windows of one size whose starts follow a random sequence.
 #include "facula/base/error.h"
 #include "facula/base/parallel.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/pool_functions.h"
 #include "facula/ops/rules.h"
 
 namespace facula {

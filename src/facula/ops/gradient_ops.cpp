@@ -1,6 +1,9 @@
 // What autograd needs of operators, handed over when the library is loaded.
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

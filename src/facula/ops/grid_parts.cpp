@@ -1,9 +1,13 @@
 // grid_sample from parts that have derivatives: the taps of each dimension as tensors. It serves the
 // second derivative only.
 #include "facula/autograd/meta.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
 #include "facula/ops/grid_parts.h"
+#include "facula/ops/index_functions.h"
+#include "facula/ops/math_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -1,10 +1,12 @@
 // grid_sample, affine_grid, and rearrangements between channels and space.
 #include "facula/base/error.h"
 #include "facula/kernels/image.h"
-#include "facula/ops/functions.h"
 #include "facula/ops/grid_parts.h"
+#include "facula/ops/image_functions.h"
+#include "facula/ops/matmul_functions.h"
 #include "facula/ops/recompute.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -2,8 +2,9 @@
 #include <algorithm>
 
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -1,8 +1,12 @@
 // layer_norm, rms_norm and group_norm.
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/norm_functions.h"
 #include "facula/ops/norm_support.h"
 #include "facula/ops/recompute.h"
+#include "facula/ops/reduce_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

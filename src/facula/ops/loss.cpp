@@ -2,8 +2,17 @@
 #include <cmath>
 
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/activation_functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/convert_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/index_functions.h"
+#include "facula/ops/loss_functions.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/reduce_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -1,10 +1,15 @@
 // The operators of ops/matmul.py: checks, shapes, and which product computes what.
 #include "facula/base/error.h"
 #include "facula/kernels/gemm.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/geometry.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/matmul_functions.h"
 #include "facula/ops/products.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -5,8 +5,9 @@
 #include "facula/base/error.h"
 #include "facula/kernels/conv.h"
 #include "facula/kernels/image.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/pad_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

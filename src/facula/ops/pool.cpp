@@ -4,7 +4,8 @@
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
 #include "facula/ops/conv_products.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/create_functions.h"
+#include "facula/ops/pool_functions.h"
 #include "facula/ops/rules.h"
 
 namespace facula {

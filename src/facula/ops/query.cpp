@@ -1,7 +1,7 @@
 // Questions about dtype and shape.
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/query_functions.h"
 
 namespace facula {
 

@@ -10,8 +10,12 @@
 #include "facula/core/iteration.h"
 #include "facula/core/random.h"
 #include "facula/core/visit.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/query_functions.h"
+#include "facula/ops/random_functions.h"
+#include "facula/ops/reduce_functions.h"
 
 namespace facula::forward {
 namespace {

@@ -2,7 +2,7 @@
 #include "facula/ops/recompute.h"
 
 #include "facula/autograd/engine.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 

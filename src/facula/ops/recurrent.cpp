@@ -1,7 +1,9 @@
 // Stacks of recurrent layers over padded batches and packed sequences, and single cells.
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/random_functions.h"
+#include "facula/ops/recurrent_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -6,10 +6,15 @@
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
 #include "facula/kernels/recurrent.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/matmul_functions.h"
 #include "facula/ops/products.h"
 #include "facula/ops/recompute.h"
+#include "facula/ops/recurrent_functions.h"
+#include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

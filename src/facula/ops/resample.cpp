@@ -5,7 +5,7 @@
 
 #include "facula/base/error.h"
 #include "facula/kernels/image.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/image_functions.h"
 #include "facula/ops/rules.h"
 
 namespace facula {

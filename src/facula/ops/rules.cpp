@@ -4,8 +4,8 @@
 #include "facula/base/error.h"
 #include "facula/core/unlocked.h"
 #include "facula/kernels/copy.h"
-#include "facula/ops/functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
-#include "facula/ops/functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
 #include "facula/ops/scatter_mode.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

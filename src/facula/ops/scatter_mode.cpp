@@ -5,9 +5,13 @@
 #include <limits>
 
 #include "facula/kernels/copy.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -3,8 +3,12 @@
 #include <algorithm>
 
 #include "facula/base/error.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/index_functions.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/reduce_functions.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {

@@ -2,9 +2,12 @@
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
 #include "facula/kernels/softmax.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/math_functions.h"
 #include "facula/ops/recompute.h"
+#include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/softmax_functions.h"
 
 namespace facula {
 namespace {

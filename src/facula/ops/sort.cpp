@@ -4,9 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/reduce_functions.h"
+#include "facula/ops/shape_functions.h"
+#include "facula/ops/sort_functions.h"
 
 namespace facula {
 namespace {

@@ -4,7 +4,11 @@
 
 #include "facula/autograd/meta.h"
 #include "facula/base/half.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/convert_functions.h"
+#include "facula/ops/index_functions.h"
+#include "facula/ops/query_functions.h"
+#include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/bind_helpers.h"
 #include "facula/python/foreign.h"

@@ -2,7 +2,9 @@
 // lists and index tensors go to the rows index and index_put_. While history is recorded the view
 // is built by the rows select, slice and unsqueeze, so that each step has its node.
 #include "facula/autograd/meta.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/convert_functions.h"
+#include "facula/ops/index_functions.h"
+#include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/construct.h"
 #include "facula/python/foreign.h"

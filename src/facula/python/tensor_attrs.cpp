@@ -1,6 +1,8 @@
 // Attributes of Tensor: geometry, type and device, gradient and history, views of real parts.
 #include "facula/autograd/meta.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/create_functions.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/node_type.h"
 #include "facula/python/overrides.h"

@@ -1,7 +1,8 @@
 // Methods of Tensor that are not operators: values, geometry, gradient and hooks, NumPy, storage.
 #include "facula/autograd/accumulate.h"
 #include "facula/autograd/engine.h"
-#include "facula/ops/functions.h"
+#include "facula/ops/convert_functions.h"
+#include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/construct.h"
 #include "facula/python/foreign.h"

@@ -5,7 +5,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "facula/ops/functions.h"
+#include "facula/ops/math_functions.h"
+#include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/module.h"
 #include "facula/python/overrides.h"
