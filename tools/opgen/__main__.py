@@ -62,7 +62,7 @@ def outputs(families: dict[str, list[rows.Row]]) -> dict[str, str]:
         files[f"facula/ops/{family}_functions.cpp"] = family_source(family, members, homes)
         files[f"python/{family}_bindings.cpp"] = NOTICE.format(family) + bindings.family_bindings(family, members)
         if any(r.kind == "pointwise" for r in members):
-            files[f"kernels/{family}_loops.cpp"] = NOTICE.format(family) + loops.family_loops(members)
+            files[f"kernels/{family}_loops.cpp"] = NOTICE.format(family) + loops.family_loops(family, members)
     includes = "".join(f'#include "facula/ops/{f}_functions.h"\n' for f in families)
     files["facula/ops/functions.h"] = "// All operators, for users; the library's own sources include the families that they call.\n#pragma once\n" + includes
     files["python/all_bindings.cpp"] = bindings.all_bindings(list(families))

@@ -143,7 +143,8 @@ class ScalarPrinter:
         row = TABLE.get(name)
         if row is not None and row.kind == "pointwise" and not row.options.get("static"):
             inner = parse(row.expr, row.where)
-            opaque = isinstance(inner, ast.Call) and inner.func.id.startswith("m_")
+            opaque = (isinstance(inner, ast.Call) and inner.func.id.startswith("m_")
+                      and [getattr(a, "id", "") for a in inner.args] == [p.name for p in row.sig.params])
             if not opaque:
                 return self.inline(row, inner, n)
             return f"{inner.func.id}({', '.join(map(self.print, n.args))})"

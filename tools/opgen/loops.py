@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 from opgen.expressions import ScalarPrinter, names_in, parse
 from opgen.rows import Row
 
+KERNELS = Path(__file__).resolve().parents[2] / "src/facula/kernels/cpu"
 DTYPES = ["bool", "uint8_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint16_t", "uint32_t", "uint64_t",
           None, None, "float", "double", "Complex64", "Complex128"]
 CLASSES = {
@@ -106,9 +108,15 @@ def fused_loops(row: Row) -> list[Fused]:
     return [f for f in found if f.body is not None]
 
 
-def family_loops(rows: list[Row]) -> str:
-    """The source of one family's loops, compiled once per instruction set."""
-    parts = ['#include "facula/kernels/cpu/loops.h"', "", "namespace facula::kernels::FACULA_ISA {", ""]
+def family_loops(family: str, rows: list[Row]) -> str:
+    """The source of one family's loops, compiled once per instruction set.
+
+    Primitives that only this family uses stand in kernels/cpu/FAMILY_math.h, if there is one.
+    """
+    parts = ['#include "facula/kernels/cpu/loops.h"']
+    if (KERNELS / f"{family}_math.h").exists():
+        parts.append(f'#include "facula/kernels/cpu/{family}_math.h"')
+    parts += ["", "namespace facula::kernels::FACULA_ISA {", ""]
     for row in rows:
         if row.kind == "pointwise":
             parts.append(forward_loops(row))
