@@ -20,7 +20,8 @@
   X(ImageKernels, pictures)       \
   X(RecurrentKernels, recurrent)  \
   X(AttentionKernels, attention)  \
-  X(BagKernels, bags)
+  X(BagKernels, bags)             \
+  X(FftKernels, transforms)
 
 namespace facula::kernels {
 
