@@ -9,7 +9,7 @@ import facula
 from facula.distributions import constraints
 from facula.distributions.beta import Beta
 from facula.distributions.distribution import Distribution
-from facula.distributions.utils import Number, broadcast_all, mvlgamma
+from facula.distributions.utils import Number, broadcast_all
 
 __all__ = ["LKJCholesky"]
 
@@ -79,7 +79,7 @@ class LKJCholesky(Distribution):
         alpha = self.concentration + 0.5 * below
         log_norm = (
             0.5 * below * math.log(math.pi)
-            + mvlgamma(alpha - 0.5, below)
+            + facula.mvlgamma(alpha - 0.5, below)
             - facula.lgamma(alpha) * below
         )
         return unnormalized - log_norm

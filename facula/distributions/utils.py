@@ -139,7 +139,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     """
     d = vec.shape[-1]
     n = (-(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * d + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
-    if round(n) - n > facula.finfo(vec.dtype).eps:
+    if abs(round(n) - n) > facula.finfo(vec.dtype).eps:
         raise ValueError(
             f"The size of last dimension is {d} which cannot be expressed as the lower triangular "
             "part of a square D x D matrix."
@@ -149,14 +149,6 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     mat = vec.new_zeros(tuple(vec.shape[:-1]) + (n, n))
     mat[..., at < at.view(-1, 1) + (diag + 1)] = vec
     return mat
-
-
-def mvlgamma(a: Tensor, p: int) -> Tensor:
-    """Give the logarithm of the multivariate gamma function of dimension `p`."""
-    total = facula.lgamma(a)
-    for j in range(1, p):
-        total = total + facula.lgamma(a - 0.5 * j)
-    return total + 0.25 * p * (p - 1) * 1.1447298858494001741  # log(pi)
 
 
 class ProbsOrLogits:

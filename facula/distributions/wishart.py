@@ -11,7 +11,7 @@ from facula.distributions import constraints
 from facula.distributions.chi2 import Chi2
 from facula.distributions.exp_family import ExponentialFamily
 from facula.distributions.multivariate_normal import _half_log_det, _precision_to_scale_tril
-from facula.distributions.utils import Number, lazy_property, mvlgamma
+from facula.distributions.utils import Number, lazy_property
 
 __all__ = ["Wishart"]
 
@@ -211,7 +211,7 @@ class Wishart(ExponentialFamily):
         trace = facula.cholesky_solve(value, factor).diagonal(dim1=-2, dim2=-1).sum(dim=-1)
         return (
             -nu * (n * _log_2 / 2 + _half_log_det(factor))
-            - mvlgamma(nu / 2, n)
+            - facula.mvlgamma(nu / 2, n)
             + (nu - n - 1) / 2 * facula.linalg.slogdet(value).logabsdet
             - trace / 2
         )
@@ -220,7 +220,7 @@ class Wishart(ExponentialFamily):
         nu, n = self.df, self._event_shape[-1]
         return (
             (n + 1) * (n * _log_2 / 2 + _half_log_det(self._unbroadcasted_scale_tril))
-            + mvlgamma(nu / 2, n)
+            + facula.mvlgamma(nu / 2, n)
             - (nu - n - 1) / 2 * _mvdigamma(nu / 2, n)
             + nu * n / 2
         )
@@ -232,4 +232,4 @@ class Wishart(ExponentialFamily):
     def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:
         n = self._event_shape[-1]
         half = y + (n + 1) / 2
-        return half * (n * _log_2 - facula.linalg.slogdet(-2 * x).logabsdet) + mvlgamma(half, n)
+        return half * (n * _log_2 - facula.linalg.slogdet(-2 * x).logabsdet) + facula.mvlgamma(half, n)
