@@ -141,13 +141,42 @@ newaxis = None
 
 #: Packages and modules that are imported when they are first used.
 _SUBMODULES = frozenset(
-    "amp autograd backends compiler cpu cuda distributed distributions export fft func fx hub jit "
-    "linalg mps multiprocessing nested nn onnx optim overrides profiler quantization random "
-    "return_types serialization signal sparse special storage testing types utils version library "
-    "masked futures package monitor".split()
+    "accelerator amp ao autograd backends classes compiler cpu cuda distributed distributions "
+    "export fft func futures fx hub jit library linalg masked monitor mps mtia multiprocessing "
+    "nested nn onnx ops optim overrides package profiler quantization quasirandom random "
+    "return_types serialization signal sparse special storage testing torch_version types utils "
+    "version xpu __config__ _custom_ops _dynamo _functorch _higher_order_ops _inductor "
+    "_jit_internal _logging _subclasses _tensor_str _utils".split()
 )
+_names_of_few = (
+    "Event PyTorchFileReader PyTorchFileWriter Stream SymBool SymFloat SymInt Tag _assert "
+    "_assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
+    "_check_type _check_value _disable_dynamo _scaled_mm _scaled_grouped_mm _grouped_mm "
+    "_shape_as_tensor chalf complex32 empty_quantized float4_e2m1fn_x2 float8_e4m3fn "
+    "float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu get_deterministic_debug_mode "
+    "get_file_path int1 int2 int3 int4 int5 int6 int7 "
+    "is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled "
+    "legacy_contiguous_format per_channel_affine per_tensor_affine "
+    "prepare_multiprocessing_environment qint32 qint8 quint2x4 quint4x2 quint8 bits8 sym_float "
+    "sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum uint1 uint2 uint3 uint4 uint5 uint6 "
+    "uint7 while_loop"
+).split()
+_names_of_autocast = (
+    "autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache "
+    "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled "
+    "is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled "
+    "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled "
+    "set_autocast_gpu_dtype"
+).split()
 #: Names that live in a module which not every program needs.
 _ELSEWHERE = {
+    **dict.fromkeys(_names_of_few, "_names"),
+    **dict.fromkeys(_names_of_autocast, "amp.autocast_mode"),
+    "compile": "compiler",
+    "cond": "_higher_order_ops",
+    "Future": "futures",
+    "ScriptFunction": "jit",
+    "ScriptModule": "jit",
     "save": "serialization",
     "load": "serialization",
     "set_printoptions": "_tensor_str",
@@ -169,6 +198,16 @@ def __getattr__(name: str) -> _Any:
         globals()[name] = value
         return value
     raise AttributeError(f"module 'facula' has no attribute {name!r}")
+
+
+def _compiled_name(name: str) -> _Any:
+    """Look up what PyTorch's compiled module has and Facula's has not, from `_c_names`."""
+    from facula import _c_names
+
+    return _c_names.look_up(name)
+
+
+_C.__getattr__ = _compiled_name
 
 
 def __dir__() -> list[str]:

@@ -182,7 +182,13 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'facula.autograd' has no attribute {name!r}")
-    module = _importlib.import_module("facula.autograd." + (_LAZY[name] or name))
+    home = "facula.autograd." + (_LAZY[name] or name)
+    try:
+        module = _importlib.import_module(home)
+    except ModuleNotFoundError as error:
+        if error.name != home:
+            raise
+        raise AttributeError(f"module 'facula.autograd' has no attribute {name!r}") from None
     value = getattr(module, name) if _LAZY[name] else module
     globals()[name] = value
     return value
@@ -191,3 +197,14 @@ def __getattr__(name: str) -> Any:
 def variable(data: Sequence, **kwargs: Any) -> Tensor:
     """Make a tensor: the old spelling of facula.tensor."""
     return _C.tensor(data, **kwargs)
+
+
+def _profiler_enabled() -> bool:
+    """Say whether a profile is being taken."""
+    from facula.autograd import profiler
+
+    return bool(profiler._active)
+
+
+def _disable_profiler() -> None:
+    """Do nothing: profiles end with their context."""

@@ -1,0 +1,128 @@
+"""Names of PyTorch's compiled module `_C` that libraries import: looked up at their first use."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from facula import _C, _absent
+
+_FALSE = frozenset(
+    "_is_tracing _get_tracing_state _has_distributed _cuda_isInBadFork _cuda_hasPrimaryContext "
+    "_is_torch_function_mode_enabled _jit_set_profiling_executor _jit_set_profiling_mode "
+    "_jit_set_texpr_fuser_enabled _jit_texpr_fuser_enabled _get_cudnn_benchmark "
+    "_is_fwd_grad_enabled _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu "
+    "_debug_set_autodiff_subgraph_inlining _has_mps _has_cuda _has_mkldnn".split()
+)
+_CLASSES = (
+    "FunctionSchema Graph Node Value ScriptFunction ScriptModule CompilationUnit Type "
+    "TensorType ListType OptionalType _NodeBase Argument ErrorReport"
+).split()
+
+
+class _Keys(type):
+    """A class whose members are names: every name is one."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = _Key(f"{cls.__name__}.{name}")
+        setattr(cls, name, value)
+        return value
+
+
+class _Key:
+    """A name of PyTorch's dispatcher, which Facula does not have."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class DispatchKey(metaclass=_Keys):
+    """Names of layers that calls go through in PyTorch."""
+
+
+class DispatchKeySet:
+    """A set of names of layers."""
+
+    def __init__(self, *keys: Any) -> None:
+        self.keys = frozenset(keys)
+
+    def has(self, key: Any) -> bool:
+        """Say whether a name is in the set."""
+        return key in self.keys
+
+    def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
+        return DispatchKeySet(*self.keys, *other.keys)
+
+
+class _Switch:
+    """A context that changes nothing."""
+
+    def __init__(self, *args: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: Any) -> None:
+        pass
+
+
+class _ExcludeDispatchKeyGuard(_Switch):
+    """A context in which calls leave out layers: there are none."""
+
+
+class _IncludeDispatchKeyGuard(_Switch):
+    """A context in which calls go through layers: there are none."""
+
+
+def _false(*args: Any, **kwargs: Any) -> bool:
+    return False
+
+
+def _log_api_usage_once(*args: Any) -> None:
+    """Count nothing: Facula does not watch its users."""
+
+
+def _rpc_module() -> types.ModuleType:
+    module = types.ModuleType("facula._C._distributed_rpc")
+    module._is_current_rpc_agent_set = _false  # type: ignore[attr-defined]
+    return module
+
+
+def look_up(name: str) -> Any:
+    """Return what stands for `_C.name`; AttributeError when nothing does."""
+    if name in ("DispatchKey", "DispatchKeySet", "_log_api_usage_once", "_ExcludeDispatchKeyGuard",
+                "_IncludeDispatchKeyGuard"):  # fmt: skip
+        value: Any = globals()[name]
+    elif name == "DisableTorchFunctionSubclass" or name == "DisableTorchFunction":
+        from facula import overrides
+
+        value = overrides.DisableTorchFunctionSubclass
+    elif name == "_functorch":
+        value = types.SimpleNamespace(
+            is_batchedtensor=_false,
+            is_gradtrackingtensor=_false,
+            is_functorch_wrapped_tensor=_false,
+        )
+    elif name == "_distributed_rpc":
+        value = _rpc_module()
+    elif name in _FALSE:
+        value = _false
+    elif name in _CLASSES:
+        value = _absent.absent_class(f"facula._C.{name}")
+    elif name == "_get_privateuse1_backend_name":
+        value = lambda: "privateuseone"  # noqa: E731
+    else:
+        raise AttributeError(f"module 'facula._C' has no attribute {name!r}")
+    setattr(_C, name, value)
+    return value
+
+
+# Modules below `_C` that libraries import by name.
+sys.modules.setdefault("facula._C._distributed_rpc", _rpc_module())

@@ -1,0 +1,1 @@
+"""Names below the ahead-of-time compiler."""

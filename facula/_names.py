@@ -1,0 +1,228 @@
+"""Names of the `facula` namespace that few programs need: checks, symbolic numbers, types of
+numbers that tensors cannot have yet. They are looked up here at their first use.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from facula import _C, _absent
+
+# Checks that stay in programs.
+
+
+def _raise_unless(cond: Any, message: Any, kind: type[Exception]) -> None:
+    if not isinstance(cond, bool):
+        raise TypeError(f"cond must be a bool, but got {type(cond)}")
+    if cond:
+        return
+    if message is None:
+        text = "Expected cond to be True, but got False."
+    else:
+        if not callable(message):
+            raise TypeError("message must be a callable")
+        text = str(message())
+    raise kind(text)
+
+
+def _check(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise RuntimeError with `message()` unless a condition holds."""
+    _raise_unless(cond, message, RuntimeError)
+
+
+def _check_index(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise IndexError with `message()` unless a condition holds."""
+    _raise_unless(cond, message, IndexError)
+
+
+def _check_value(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise ValueError with `message()` unless a condition holds."""
+    _raise_unless(cond, message, ValueError)
+
+
+def _check_type(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise TypeError with `message()` unless a condition holds."""
+    _raise_unless(cond, message, TypeError)
+
+
+def _check_not_implemented(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise NotImplementedError with `message()` unless a condition holds."""
+    _raise_unless(cond, message, NotImplementedError)
+
+
+def _check_tensor_all(cond: _C.Tensor, message: Callable[[], str] | None = None) -> None:
+    """Raise RuntimeError with `message()` unless all elements are true."""
+    _raise_unless(bool(cond.all().item()), message, RuntimeError)
+
+
+def _check_is_size(i: int, message: Callable[[], str] | None = None, *, max: Any = None) -> None:
+    """Raise RuntimeError with `message()` unless a number can be a size."""
+    _check(i >= 0 and (max is None or i <= max), message)
+
+
+def _assert(condition: Any, message: str) -> None:
+    """Raise AssertionError with a message unless a condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def _assert_async(input: _C.Tensor, assert_msg: str | None = None) -> None:
+    """Raise RuntimeError unless the only element of a tensor is not zero."""
+    if not bool(input):
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
+# Symbolic numbers: sizes are numbers here, so these are only for isinstance().
+
+_WHY = "sizes are numbers"
+SymInt = _absent.absent_class("facula.SymInt", _WHY)
+SymFloat = _absent.absent_class("facula.SymFloat", _WHY)
+SymBool = _absent.absent_class("facula.SymBool", _WHY)
+
+
+def sym_int(a: Any) -> int:
+    """Return a number without what is behind its point."""
+    return math.trunc(a)
+
+
+def sym_float(a: Any) -> float:
+    """Return a number as a float."""
+    return float(a)
+
+
+def sym_not(a: Any) -> bool:
+    """Return whether a condition does not hold."""
+    return not a
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """Return the larger of two numbers; a float when one of them is."""
+    result = max(a, b)
+    return float(result) if isinstance(a, float) or isinstance(b, float) else result
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """Return the smaller of two numbers; a float when one of them is."""
+    result = min(a, b)
+    return float(result) if isinstance(a, float) or isinstance(b, float) else result
+
+
+def sym_sqrt(a: Any) -> float:
+    """Return the square root of a number."""
+    return math.sqrt(a)
+
+
+def sym_sum(args: Any) -> Any:
+    """Return the sum of numbers."""
+    return sum(args)
+
+
+def sym_ite(b: bool, t: Any, f: Any) -> Any:
+    """Return one of two values."""
+    return t if b else f
+
+
+def sym_fresh_size(expr: Any) -> Any:
+    """Raise: sizes are numbers."""
+    raise _absent.missing("facula.sym_fresh_size", _WHY)
+
+
+# Types of numbers that tensors cannot have yet. Programs name them in tables.
+
+
+class _MissingDType:
+    """A type of numbers for which there are no tensors; functions refuse it."""
+
+    def __init__(self, name: str, itemsize: int, kind: str) -> None:
+        self._name, self.itemsize = name, itemsize
+        self.is_floating_point, self.is_complex = kind == "f", kind == "c"
+        self.is_signed = kind in "fcs"
+
+    def __repr__(self) -> str:
+        return f"facula.{self._name}"
+
+    def __reduce__(self) -> str:
+        return self._name
+
+    def to_real(self) -> Any:
+        """Return the type of the parts."""
+        return _C.float16 if self.is_complex else self
+
+    def to_complex(self) -> Any:
+        """Raise: there is no such type."""
+        raise _absent.missing(f"{self!r}.to_complex")
+
+
+for _name in "e4m3fn e5m2 e4m3fnuz e5m2fnuz e8m0fnu".split():
+    globals()["float8_" + _name] = _MissingDType("float8_" + _name, 1, "f")
+float4_e2m1fn_x2 = _MissingDType("float4_e2m1fn_x2", 1, "f")
+complex32 = chalf = _MissingDType("complex32", 4, "c")
+for _name in "quint8 qint8 quint4x2 quint2x4 bits8".split():
+    globals()[_name] = _MissingDType(_name, 1, "s" if _name == "qint8" else "u")
+qint32 = _MissingDType("qint32", 4, "s")
+for _bits in range(1, 8):
+    globals()[f"uint{_bits}"] = _MissingDType(f"uint{_bits}", 1, "u")
+    globals()[f"int{_bits}"] = _MissingDType(f"int{_bits}", 1, "s")
+
+per_tensor_affine, per_channel_affine = "per_tensor_affine", "per_channel_affine"
+legacy_contiguous_format = _C.contiguous_format
+
+# Streams and events of devices.
+
+Stream = _absent.absent_class("facula.Stream", "there is no accelerator")
+Event = _absent.absent_class("facula.Event", "there is no accelerator")
+PyTorchFileReader = _absent.absent_class(
+    "facula.PyTorchFileReader", "facula.load reads checkpoints"
+)
+PyTorchFileWriter = _absent.absent_class(
+    "facula.PyTorchFileWriter", "facula.save writes checkpoints"
+)
+Tag = _absent.absent_class("facula.Tag", "operators have no tags")
+for _name in "while_loop cond _scaled_mm _scaled_grouped_mm _grouped_mm empty_quantized".split():
+    globals()[_name] = _absent.absent_function(f"facula.{_name}")
+
+
+def _disable_dynamo(fn: Any = None, recursive: bool = True) -> Any:
+    """Return the function itself: programs are not captured."""
+    return fn if fn is not None else lambda f: f
+
+
+def _shape_as_tensor(x: _C.Tensor) -> _C.Tensor:
+    """Return the shape as a tensor of int64."""
+    return _C.tensor(list(x.shape), dtype=_C.int64)
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Say whether results that are not deterministic only warn; there are none."""
+    return False
+
+
+def get_deterministic_debug_mode() -> int:
+    """Return the level that was asked for: 0 or 2."""
+    from facula._functions import are_deterministic_algorithms_enabled
+
+    return 2 if are_deterministic_algorithms_enabled() else 0
+
+
+def is_warn_always_enabled() -> bool:
+    """Say whether warnings repeat; Python's warning filters decide that."""
+    return False
+
+
+def _is_functional_tensor(t: Any) -> bool:
+    return False
+
+
+def get_file_path(*path_components: str) -> str:
+    """Return a path below the package's folder."""
+    import os
+
+    import facula
+
+    return os.path.join(os.path.dirname(facula.__file__), *path_components)
+
+
+def prepare_multiprocessing_environment(path: str) -> None:
+    """Do nothing: processes need no preparation."""

@@ -1,0 +1,1 @@
+"""Communication around training: not built."""

@@ -1,0 +1,1 @@
+"""Checkpointing of modules."""

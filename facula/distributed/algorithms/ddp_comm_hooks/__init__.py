@@ -1,0 +1,1 @@
+"""What data parallelism sends: not built."""

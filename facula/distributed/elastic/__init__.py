@@ -1,0 +1,1 @@
+"""Starting and watching several processes: not built."""

@@ -1,0 +1,1 @@
+"""How PyTorch exports operators to ONNX opset 11: libraries import the module by name."""

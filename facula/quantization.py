@@ -1,0 +1,3 @@
+"""Quantisation under its older name: not built."""
+
+from facula.ao.quantization import *

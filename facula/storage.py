@@ -1,0 +1,10 @@
+"""Storages: the memory behind tensors, as bytes and as elements of a type."""
+
+from facula._C import UntypedStorage
+from facula._legacy import TypedStorage
+
+__all__ = ["TypedStorage", "UntypedStorage"]
+
+
+class _LegacyStorage(TypedStorage):
+    """The base of FloatStorage and its siblings in PyTorch, for isinstance()."""

@@ -1,0 +1,189 @@
+"""Facula under the name of torch: imports, metadata, pickles, programs and child processes.
+
+Every check runs in an interpreter of its own, as the alias is for a whole process.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import facula
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(facula.__file__)))
+
+
+def environment():
+    clean = {k: v for k, v in os.environ.items() if k != "FACULA_AS_TORCH"}
+    clean["PYTHONPATH"] = ROOT
+    return clean
+
+
+def python(*arguments, cwd=None):
+    result = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment(), cwd=cwd
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def answers(program, cwd=None):
+    """What a program prints as JSON when the alias is installed first."""
+    text = "import facula.as_torch, json; facula.as_torch.install()\n" + program
+    return json.loads(python("-c", text, cwd=cwd))
+
+
+def test_modules_are_the_same():
+    program = """
+import facula
+import torch, torch.nn as nn, torch.nn.functional as F, torch.utils.data
+from torch.optim import lr_scheduler
+from torch.nn.modules.linear import Linear
+import torch.nn.modules.batchnorm
+import sys
+print(json.dumps([
+    torch is facula, nn.Linear is facula.nn.Linear is Linear, F.relu is facula.nn.functional.relu,
+    sys.modules["torch.optim.lr_scheduler"] is facula.optim.lr_scheduler,
+    torch.utils.data.DataLoader is facula.utils.data.DataLoader, torch.torch is torch,
+    nn.Linear.__module__, torch.optim.SGD.__module__, nn.init.normal_.__module__,
+    torch.nn.modules.batchnorm.__spec__.name, torch.nn.__spec__.name,
+]))
+"""
+    assert answers(program) == [True] * 6 + [
+        "torch.nn.modules.linear",
+        "torch.optim.sgd",
+        "torch.nn.init",
+        "facula.nn.modules.batchnorm",
+        "facula.nn",
+    ]
+
+
+def test_presence_and_version():
+    program = """
+import importlib.metadata as metadata, importlib.util as util
+before = [util.find_spec("torch") is not None, util.find_spec("torch.nn.functional") is not None,
+          util.find_spec("torch.no_such_module") is None, metadata.version("torch"),
+          "torch" in metadata.packages_distributions(), metadata.metadata("torch")["Name"]]
+import torch
+v = torch.__version__
+print(json.dumps(before + [str(v), v >= "2.8", v >= (2, 10), v < "2.16", v < "3", v.split(".")[:2],
+                           torch.version.cuda, torch.version.__version__]))
+"""
+    number = "2.15.0+facula"
+    assert answers(program) == [
+        True, True, True, number, True, "torch",
+        number, True, True, True, True, ["2", "15"], None, number,
+    ]  # fmt: skip
+
+
+def test_what_is_missing_is_named():
+    program = """
+import torch
+found = []
+for code in ("import torch.no_such_module", "from torch import no_such_name",
+             "torch.no_such_name", "torch.onnx.export(None)", "torch.fx.symbolic_trace(print)"):
+    try:
+        exec(code)
+    except Exception as error:
+        found.append([type(error).__name__, str(error)])
+print(json.dumps(found))
+"""
+    module, name, attribute, export, trace = answers(program)
+    assert module[0] == "ModuleNotFoundError" and "torch.no_such_module" in module[1]
+    assert name[0] == "ImportError" and "no_such_name" in name[1]
+    assert attribute[0] == "AttributeError" and "no_such_name" in attribute[1]
+    assert export[0] == "NotImplementedError" and "onnx.export" in export[1]
+    assert trace[0] == "NotImplementedError" and "fx.symbolic_trace" in trace[1]
+
+
+def test_pickles_have_the_names_of_torch():
+    program = """
+import pickle, torch
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+data = pickle.dumps(net)
+again = pickle.loads(data)
+print(json.dumps([b"facula.nn" in data, b"torch.nn.modules.linear" in data,
+                  torch.equal(again[0].weight, net[0].weight), type(again) is type(net)]))
+"""
+    assert answers(program) == [False, True, True, True]
+
+
+def test_nothing_happens_unasked():
+    program = """
+import sys, json, facula, importlib.util
+from importlib import metadata
+try:
+    version = metadata.version("torch")
+except metadata.PackageNotFoundError:
+    version = None
+print(json.dumps([version, "torch" in sys.modules, facula.nn.Linear.__module__]))
+"""
+    version, loaded, module = json.loads(python("-c", program))
+    assert (loaded, module) == (False, "facula.nn.modules.linear")
+    assert version is None or "facula" not in version
+
+
+def test_refuses_after_pytorch():
+    program = """
+import sys, types, json
+sys.modules["torch"] = types.ModuleType("torch")
+import facula.as_torch
+try:
+    facula.as_torch.install()
+except RuntimeError as error:
+    print(json.dumps(str(error)))
+"""
+    assert "imported already" in json.loads(python("-c", program))
+
+
+def test_runs_a_program_as_python_does(tmp_path):
+    (tmp_path / "helper.py").write_text("import torch\nsize = torch.ones(3).numel()\n")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, json, helper, torch\n"
+        "from __main__ import __file__ as me\n"
+        "class Net(torch.nn.Module): pass\n"
+        "print(json.dumps([sys.argv, __name__, helper.size, me, Net.__module__, sys.path[0],\n"
+        "                  __spec__ is None, sys.modules['__main__'].Net is Net]))\n"
+    )
+    out = python("-m", "facula.as_torch", str(program), "--rate", "3")
+    assert json.loads(out) == [
+        [str(program), "--rate", "3"], "__main__", 3, str(program), "__main__", str(tmp_path),
+        True, True,
+    ]  # fmt: skip
+    out = python("-m", "facula.as_torch", "-m", "helper", "x", cwd=tmp_path)
+    assert out == ""
+    out = python("-m", "facula.as_torch", "-c", "import sys, torch; print(torch.nn, sys.argv)", "y")
+    assert "facula" in out and "['-c', 'y']" in out
+
+
+def test_errors_of_programs_come_through(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import torch\nraise SystemExit(7)\n")
+    command = [sys.executable, "-m", "facula.as_torch", str(program)]
+    assert subprocess.run(command, env=environment()).returncode == 7
+    command[-1] = str(tmp_path / "absent.py")
+    result = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert result.returncode != 0 and "absent.py" in result.stderr
+
+
+def test_children_do_likewise(tmp_path):
+    program = tmp_path / "parent.py"
+    program.write_text(
+        "import json, subprocess, sys, torch\n"
+        "import torch.multiprocessing as mp\n"
+        "def work(i, path):\n"
+        "    import torch\n"
+        "    open(f'{path}/{i}', 'w').write(f'{torch.__version__} {torch.ones(i + 1).sum()}')\n"
+        "if __name__ == '__main__':\n"
+        "    mp.spawn(work, (sys.argv[1],), nprocs=2)\n"
+        "    code = 'import sys; early = \"facula\" in sys.modules;'\n"
+        "    code += 'import importlib.metadata as m;'\n"
+        "    code += 'v = m.version(\"torch\"); import torch; print(early, v, torch.__name__)'\n"
+        "    out = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,\n"
+        "                         check=True, cwd='/')\n"
+        "    print(json.dumps(out.stdout.split()))\n"
+    )
+    out = python("-m", "facula.as_torch", str(program), str(tmp_path))
+    assert json.loads(out) == ["False", "2.15.0+facula", "facula"]
+    assert (tmp_path / "1").read_text() == "2.15.0+facula 2.0"

@@ -1,0 +1,135 @@
+"""Names that PyTorch has and Facula does not build: neutral, and raising when they are used."""
+
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+import facula
+
+
+def test_decorators_and_questions_are_neutral():
+    def f(x):
+        return x + 1
+
+    jit, compiler, dynamo = facula.jit, facula.compiler, facula._dynamo
+    for decorate in (
+        jit.ignore, jit.unused, jit.export, jit.script_if_tracing, jit.ignore(drop=True),
+        compiler.disable, compiler.disable(), compiler.allow_in_graph, dynamo.disable,
+        facula.fx.wrap, facula._disable_dynamo, jit._overload_method, jit.interface,
+    ):  # fmt: skip
+        assert decorate(f) is f
+    for answer in (
+        jit.is_scripting, jit.is_tracing, compiler.is_compiling, facula.onnx.is_in_onnx_export,
+        facula.cuda.is_available, facula.distributed.is_available, facula.mps.is_available,
+        facula.distributed.is_initialized, facula.xpu.is_available, dynamo.is_compiling,
+        facula.accelerator.is_available, facula.is_autocast_enabled, facula.cuda.is_initialized,
+    ):  # fmt: skip
+        assert answer() is False
+    assert facula.cuda.device_count() == 0 and facula.accelerator.current_accelerator() is None
+
+
+def test_compile_and_script_run_eagerly_and_say_so_once():
+    program = """
+import warnings, facula
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    @facula.compile
+    def f(x):
+        return x + 1
+    net = facula.nn.Linear(2, 2)
+    assert facula.compile(net, mode="max-autotune") is net
+    assert facula.jit.script(net) is net and facula.jit.script(net) is net
+    assert f(1) == 2
+texts = [str(w.message) for w in caught]
+assert len(texts) == 2 and "compile" in texts[0] and "jit.script" in texts[1], texts
+assert all(w.filename == "<string>" for w in caught)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    with pytest.raises(RuntimeError, match="Either mode or options"):
+        facula.compile(abs, mode="x", options={})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "jit.trace", "jit.load", "jit.save", "fx.symbolic_trace", "fx.GraphModule", "fx.Tracer",
+        "onnx.export", "export.export", "distributed.init_process_group",
+        "distributed.fsdp.FullyShardedDataParallel", "distributed.tensor.DTensor",
+        "ao.quantization.prepare", "utils.cpp_extension.load_inline", "SymInt", "Stream",
+        "utils.tensorboard.SummaryWriter", "nn.attention.flex_attention.flex_attention",
+        "_subclasses.FakeTensor", "distributed.rpc.init_rpc",
+    ],
+)  # fmt: skip
+def test_promises_raise_by_name(path):
+    import importlib
+
+    target = facula
+    *folder, last = path.split(".")
+    if folder:
+        target = importlib.import_module("facula." + ".".join(folder))
+    with pytest.raises(NotImplementedError, match=last):
+        getattr(target, last)("argument")
+
+
+def test_absent_classes_serve_as_types():
+    from facula.distributed.fsdp import ShardingStrategy
+
+    assert not isinstance(facula.ones(1), (facula.SymInt, facula.fx.Proxy, facula.fx.GraphModule))
+    assert issubclass(facula.fx.GraphModule, facula.nn.Module)
+    assert ShardingStrategy.FULL_SHARD == ShardingStrategy.FULL_SHARD
+    assert ShardingStrategy.FULL_SHARD != ShardingStrategy.NO_SHARD
+    assert "FULL_SHARD" in repr(ShardingStrategy.FULL_SHARD)
+
+    class Mine(facula.fx.Tracer):
+        pass
+
+    with pytest.raises(NotImplementedError, match="Tracer"):
+        Mine()
+
+
+def test_cuda_is_honest():
+    cuda = facula.cuda
+    assert cuda.memory_allocated() == 0 and cuda.get_rng_state_all() == []
+    cuda.manual_seed_all(3)
+    cuda.empty_cache()
+    with cuda.device(-1), cuda.stream(None), cuda.device_of(facula.ones(1)):
+        pass
+    for call in (cuda.current_device, cuda.synchronize, cuda.get_device_name, cuda.Stream,
+                 lambda: cuda.set_device(0), lambda: cuda.device(0).__enter__()):  # fmt: skip
+        with pytest.raises(RuntimeError, match="no CUDA device"):
+            call()
+    with pytest.raises(TypeError):
+        cuda.FloatTensor(2)
+    assert not isinstance(facula.ones(1), cuda.FloatTensor)
+
+
+def test_types_without_tensors_serve_in_tables():
+    table = {facula.float8_e4m3fn: 1, facula.float32: 4}
+    assert table[facula.float8_e4m3fn] == 1 and facula.float8_e5m2.is_floating_point
+    assert repr(facula.float8_e4m3fn) == "facula.float8_e4m3fn"
+    with pytest.raises(TypeError):
+        facula.ones(2, dtype=facula.float8_e4m3fn)
+
+
+def test_checks_and_symbolic_numbers():
+    facula._check(True)
+    with pytest.raises(ValueError, match="why"):
+        facula._check_value(False, lambda: "why")
+    with pytest.raises(AssertionError, match="why"):
+        facula._assert(False, "why")
+    with pytest.raises(RuntimeError):
+        facula._assert_async(facula.tensor(0))
+    assert facula.sym_max(2, 3.0) == 3.0 and isinstance(facula.sym_max(2.0, 3), float)
+    assert facula.sym_int(2.7) == 2 and facula.sym_not(False) is True
+
+
+def test_warning_names_the_caller():
+    from facula import _absent
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _absent.once("facula.test_name", "text")
+        _absent.once("facula.test_name", "text")
+    assert len(caught) == 1 and caught[0].filename == __file__

@@ -1,0 +1,90 @@
+"""Operators that programs define: calls, gradients, shapes without data, names."""
+
+import pytest
+
+import facula
+from facula import library
+
+
+def test_custom_op():
+    @library.custom_op("facula_test::scaled", mutates_args=())
+    def scaled(x: facula.Tensor, factor: float = 2.0) -> facula.Tensor:
+        assert not facula.is_grad_enabled()
+        return facula.from_numpy(x.detach().numpy() * factor)
+
+    x = facula.tensor([1.0, 3.0])
+    assert scaled(x).tolist() == [2.0, 6.0]
+    assert facula.ops.facula_test.scaled(x, factor=3.0).tolist() == [3.0, 9.0]
+    assert facula.ops.facula_test.scaled.default(x, 1.0).tolist() == [1.0, 3.0]
+    assert scaled._op.schema == "(Tensor x, float factor=2.0) -> Tensor"
+    x.requires_grad_()
+    with pytest.raises(RuntimeError, match="no autograd formula"):
+        scaled(x).sum().backward()
+
+    def setup(ctx, inputs, output):
+        ctx.factor = inputs[1]
+
+    scaled.register_autograd(lambda ctx, grad: (grad * ctx.factor, None), setup_context=setup)
+    scaled(x, 5.0).sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+    with pytest.raises(NotImplementedError):
+        scaled._op.kernels.clear() or scaled(facula.ones(1))
+    scaled.register_kernel("cpu", lambda x, factor: x * 0)
+    assert scaled(facula.ones(1)).tolist() == [0.0]
+    scaled.register_fake(lambda x, factor: facula.empty_like(x))
+    assert scaled(facula.empty(3, device="meta")).shape == (3,)
+
+
+def test_list_arguments_and_several_outputs():
+    @library.custom_op("facula_test::two", mutates_args=())
+    def two(xs: list[facula.Tensor], n: int) -> tuple[facula.Tensor, facula.Tensor]:
+        return sum(xs) * n, xs[0] - xs[1]
+
+    two.register_autograd(
+        lambda ctx, a, b: ([a * ctx.n + b, a * ctx.n - b], None),
+        setup_context=lambda ctx, inputs, output: setattr(ctx, "n", inputs[1]),
+    )
+    x, y = (facula.tensor([v], requires_grad=True) for v in (1.0, 2.0))
+    total, difference = two([x, y], 3)
+    assert total.tolist() == [9.0] and difference.tolist() == [-1.0]
+    (total + 10 * difference).sum().backward()
+    assert x.grad.tolist() == [13.0] and y.grad.tolist() == [-7.0]
+
+
+def test_mutation():
+    @library.custom_op("facula_test::fill", mutates_args=("x",))
+    def fill(x: facula.Tensor, value: float) -> None:
+        x.fill_(value)
+
+    x = facula.zeros(2)
+    assert fill(x, 4.0) is None and x.tolist() == [4.0, 4.0]
+    with pytest.raises(ValueError):
+        library.custom_op("facula_test::bad", lambda x: x, mutates_args=("y",), schema="(Tensor x)")
+
+
+def test_library_objects():
+    lib = library.Library("facula_test2", "DEF")
+    assert lib.define("plus(Tensor x, int n=1) -> Tensor") == "plus"
+    lib.impl("plus", lambda x, n: x + n, "CPU")
+    assert facula.ops.facula_test2.plus(facula.ones(1)).tolist() == [2.0]
+    assert facula.ops.facula_test2.plus(facula.ones(1), n=4).tolist() == [5.0]
+
+    @library.impl("facula_test2::minus", "CompositeImplicitAutograd")
+    def minus(x):
+        return x - 1
+
+    library.define("facula_test2::minus", "(Tensor x) -> Tensor")
+    x = facula.ones(1, requires_grad=True)
+    facula.ops.facula_test2.minus(x).backward()
+    assert x.grad.tolist() == [1.0]
+
+
+def test_names_that_are_not_there():
+    library.register_fake("no_such_extension::nms", lambda *a: None)
+    with pytest.raises(AttributeError, match="no_such_extension"):
+        facula.ops.no_such_extension.nms(facula.ones(1))
+    assert facula.ops.aten.add.Tensor(facula.ones(1), 2).tolist() == [3.0]
+    with pytest.raises(OSError):
+        facula.ops.load_library("extension.so")
+    with pytest.raises(ValueError, match="annotation"):
+        library.infer_schema(lambda x: x, mutates_args=())
