@@ -19,11 +19,13 @@ FACULA_INLINE C add_lanes(const C (&lanes)[N]) {
   return sum[0];
 }
 
-// sum_lanes adds f(i) for i in [*at, n) into lanes, N at a time, and moves *at behind the last.
+// sum_lanes adds f(i) for i in [*at, n) into lanes, N at a time, and moves *at behind the last. What
+// f writes may depend on i alone.
 template <int N, class C, class F>
 FACULA_INLINE void sum_lanes(C* lanes, int64_t* at, int64_t n, F&& f) {
   int64_t i = *at;
   for (; i + N <= n; i += N) {
+#pragma GCC ivdep
     for (int l = 0; l < N; ++l) lanes[l] += f(i + l);
   }
   *at = i;

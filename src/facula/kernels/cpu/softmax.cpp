@@ -29,9 +29,7 @@ void softmax_row(T* out, const T* in, int64_t n, bool log) {
       out[i] = static_cast<T>(m_exp(static_cast<C>(in[i]) - top) * scale);
     }
   } else {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = m_exp(in[i] - top);
-    C scale = 1 / sum_of<C>(n, [&](int64_t i) { return out[i]; });
+    C scale = 1 / sum_of<C>(n, [&](int64_t i) { return out[i] = m_exp(in[i] - top); });
     for (int64_t i = 0; i < n; ++i) out[i] *= scale;
   }
 }
