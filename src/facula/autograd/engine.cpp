@@ -254,7 +254,7 @@ void Task::fill_undefined(Node* n, Gradients& grads) {
 // Notes in the message of an error which call's gradient failed.
 [[noreturn]] FACULA_COLD void explain(const Error& e, const Node& n) {
   std::string where = n.where.text();
-  fail(e.kind(), cat(e.message(), "\nError detected in ", n.name(),
+  fail(e.kind(), str(e.message(), "\nError detected in ", n.name(),
                      where.empty() ? "" : ", which was recorded at ", where));
 }
 

@@ -159,17 +159,17 @@ Tensor SavedTensor::restore(const Node* node) const {
 
 void SavedTensor::fail_modified(const Node* node) const {
   std::string text =
-      cat("one of the variables needed for gradient computation has been modified by an inplace "
+      str("one of the variables needed for gradient computation has been modified by an inplace "
           "operation: [facula.",
           dtype_title(tensor_.dtype()), "Tensor ", list_text(tensor_.sizes()), "]");
   const Node* maker = is_output_ ? node : tensor_->grad_fn;
   if (maker) {
     uint32_t number = is_output_ ? output_nr_ : tensor_->output_nr;
-    text += cat(", which is output ", number, " of ", operator_name(*maker), ",");
+    text += str(", which is output ", number, " of ", operator_name(*maker), ",");
   }
   const VersionCounter& version = *tensor_->version;
   text +=
-      cat(" is at version ", version_of(tensor_), "; expected version ", version_,
+      str(" is at version ", version_of(tensor_), "; expected version ", version_,
           " instead. It was saved by ", call_name(*node), at(node->where), " and overwritten by ",
           version.writer ? version.writer : "an unknown operation", at(version.where), ".");
   fail(ErrorKind::kRuntime, std::move(text));

@@ -48,19 +48,19 @@ Tensor replay(const Tensor& t, const ViewLayout& view) {
   std::string text;
   bool no_grad = t->flags & kNoGradView, inference = t->flags & kInferenceView;
   if (t->grad_fn) {
-    text = cat("Output ", t->output_nr, " of ", operator_name(*t->grad_fn), " is a view and ", what,
+    text = str("Output ", t->output_nr, " of ", operator_name(*t->grad_fn), " is a view and ", what,
                " modified inplace.");
   } else if (inference) {
     text =
-        cat("A view was created in inference mode and ", what, " modified inplace in normal mode.");
+        str("A view was created in inference mode and ", what, " modified inplace in normal mode.");
   } else {
-    text = cat("A view was created in no_grad mode and ", what,
+    text = str("A view was created in no_grad mode and ", what,
                " modified inplace with grad mode enabled.");
   }
   bool several = t->flags & kMultiOutputView, custom = t->flags & kCustomView;
   if ((no_grad || inference) && !custom) {
     text +=
-        cat(" Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+        str(" Given that this use case is ambiguous and error-prone, it is forbidden. You can "
             "clarify your code by moving both the view and the inplace either both inside the ",
             inference ? "inference_mode" : "no_grad",
             " block (if you don't want the inplace to be tracked) or both outside (if you want "

@@ -77,11 +77,4 @@ std::string str(const Args&... args) {
   return out;
 }
 
-// The former name of str, which the operator cat now has; for texts only.
-template <class A, class... Args>
-requires(!format::Range<A> || std::is_convertible_v<A, std::string_view>) std::string
-    cat(const A& first, const Args&... args) {
-  return str(first, args...);
-}
-
 }  // namespace facula

@@ -73,8 +73,8 @@ DType default_dtype() { return default_type.load(std::memory_order_relaxed); }
 
 void set_default_dtype(DType t) {
   if (!is_floating(t)) {
-    fail(ErrorKind::kType, str("set_default_dtype: expected a floating-point dtype, got ",
-                               dtype_name(t)));
+    fail(ErrorKind::kType,
+         str("set_default_dtype: expected a floating-point dtype, got ", dtype_name(t)));
   }
   default_type.store(t, std::memory_order_relaxed);
 }

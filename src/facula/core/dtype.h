@@ -39,9 +39,7 @@ constexpr bool is_complex(DType t) { return t >= kComplex64; }
 constexpr bool is_integral(DType t) { return t >= kUInt8 && t <= kUInt64; }
 constexpr bool is_inexact(DType t) { return t >= kFloat16; }
 constexpr bool is_reduced(DType t) { return t == kFloat16 || t == kBFloat16; }
-constexpr bool is_signed(DType t) {
-  return (t >= kInt8 && t <= kInt64) || t >= kFloat16;
-}
+constexpr bool is_signed(DType t) { return (t >= kInt8 && t <= kInt64) || t >= kFloat16; }
 
 // category ranks a type for promotion: 0 bool, 1 integer, 2 floating, 3 complex.
 constexpr int category(DType t) {

@@ -39,13 +39,18 @@ struct Scalar {
     if (re <= -9223372036854775808.0) return INT64_MIN;
     return static_cast<int64_t>(re);
   }
-  bool to_bool() const { return kind == kFloat64 || kind == kComplex128 ? re != 0 || im != 0 : i != 0; }
+  bool to_bool() const {
+    return kind == kFloat64 || kind == kComplex128 ? re != 0 || im != 0 : i != 0;
+  }
   bool is_zero() const { return !to_bool(); }
   Scalar operator-() const {
     if (kind == kComplex128) return Scalar(std::complex<double>(-re, -im));
-    return kind == kFloat64 ? Scalar(-re) : Scalar(static_cast<int64_t>(0 - static_cast<uint64_t>(i)));
+    return kind == kFloat64 ? Scalar(-re)
+                            : Scalar(static_cast<int64_t>(0 - static_cast<uint64_t>(i)));
   }
-  Scalar conj() const { return kind == kComplex128 ? Scalar(std::complex<double>(re, -im)) : *this; }
+  Scalar conj() const {
+    return kind == kComplex128 ? Scalar(std::complex<double>(re, -im)) : *this;
+  }
 };
 
 }  // namespace facula

@@ -17,8 +17,8 @@ std::string list_text(IntList list) {
 int64_t wrap_dim(int64_t dim, int64_t ndim, const char* op) {
   int64_t n = ndim == 0 ? 1 : ndim;
   if (dim < -n || dim >= n) {
-    fail(ErrorKind::kIndex, str(op, ": Dimension out of range (expected dim to be in range of [", -n,
-                                ", ", n - 1, "], but got ", dim, ")"));
+    fail(ErrorKind::kIndex, str(op, ": Dimension out of range (expected dim to be in range of [",
+                                -n, ", ", n - 1, "], but got ", dim, ")"));
   }
   return dim < 0 ? dim + n : dim;
 }
@@ -33,8 +33,8 @@ uint64_t dim_mask(OptIntList dims, int64_t ndim, const char* op, bool empty_is_a
   for (int64_t d : *dims) {
     uint64_t bit = uint64_t{1} << wrap_dim(d, ndim, op);
     if (mask & bit) {
-      fail(ErrorKind::kRuntime, str(op, ": dim ", d, " appears multiple times in the list of dims ",
-                                    list_text(*dims)));
+      fail(ErrorKind::kRuntime,
+           str(op, ": dim ", d, " appears multiple times in the list of dims ", list_text(*dims)));
     }
     mask |= bit;
   }
@@ -54,8 +54,8 @@ int64_t count_elements(IntList sizes, const char* op) {
   if (zero) return 0;
   for (int64_t s : sizes) {
     if (__builtin_mul_overflow(n, s, &n)) {
-      fail(ErrorKind::kRuntime, str(op, ": numel: integer multiplication overflow for sizes ",
-                                    list_text(sizes)));
+      fail(ErrorKind::kRuntime,
+           str(op, ": numel: integer multiplication overflow for sizes ", list_text(sizes)));
     }
   }
   return n;
@@ -81,10 +81,10 @@ Sizes broadcast_sizes(IntList a, IntList b, const char* op) {
     if (x != 1) {
       size_t d = skip + i;
       bool swapped = a.size() < b.size();
-      fail(ErrorKind::kRuntime,
-           str(op, ": The size of tensor a (", swapped ? y : x, ") must match the size of tensor b (",
-               swapped ? x : y, ") at non-singleton dimension ", static_cast<int64_t>(d),
-               "; got shapes ", list_text(a), " and ", list_text(b)));
+      fail(ErrorKind::kRuntime, str(op, ": The size of tensor a (", swapped ? y : x,
+                                    ") must match the size of tensor b (", swapped ? x : y,
+                                    ") at non-singleton dimension ", static_cast<int64_t>(d),
+                                    "; got shapes ", list_text(a), " and ", list_text(b)));
     }
     out[skip + i] = y;
   }
@@ -109,13 +109,13 @@ Sizes infer_sizes(IntList wanted, int64_t numel, const char* op) {
   bool fits = !overflow && (hole < 0 ? known == numel : known > 0 && numel % known == 0);
   if (!fits) {
     if (hole >= 0 && known == 0 && !overflow) {
-      fail(ErrorKind::kRuntime, str(op, ": cannot reshape tensor of ", numel,
-                                    " elements into shape ", list_text(wanted),
-                                    " because the unspecified dimension size -1 can be any value and "
-                                    "is ambiguous"));
+      fail(ErrorKind::kRuntime,
+           str(op, ": cannot reshape tensor of ", numel, " elements into shape ", list_text(wanted),
+               " because the unspecified dimension size -1 can be any value and "
+               "is ambiguous"));
     }
-    fail(ErrorKind::kRuntime, str(op, ": shape '", list_text(wanted), "' is invalid for input of size ",
-                                  numel));
+    fail(ErrorKind::kRuntime,
+         str(op, ": shape '", list_text(wanted), "' is invalid for input of size ", numel));
   }
   if (hole >= 0) out[hole] = numel / known;
   return out;

@@ -1,4 +1,5 @@
-// Lists of sizes and strides: IntList, a borrowed view of integers, and Sizes, a small owned vector.
+// Lists of sizes and strides: IntList, a borrowed view of integers, and Sizes, a small owned
+// vector.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -59,7 +60,8 @@ class OptIntList {
   OptIntList(const std::vector<int64_t>& s) : list_(s), present_(true) {}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"
-  constexpr OptIntList(std::initializer_list<int64_t> s) : list_(s.begin(), s.size()), present_(true) {}
+  constexpr OptIntList(std::initializer_list<int64_t> s)
+      : list_(s.begin(), s.size()), present_(true) {}
 #pragma GCC diagnostic pop
   constexpr bool has_value() const { return present_; }
   constexpr explicit operator bool() const { return present_; }
@@ -82,7 +84,8 @@ FACULA_API int64_t wrap_dim(int64_t dim, int64_t ndim, const char* op);
 
 // wrap_dims wraps each entry and refuses duplicates; an absent or empty list means all dimensions.
 // Returns a bit mask of the dimensions (at most 64).
-FACULA_API uint64_t dim_mask(OptIntList dims, int64_t ndim, const char* op, bool empty_is_all = true);
+FACULA_API uint64_t dim_mask(OptIntList dims, int64_t ndim, const char* op,
+                             bool empty_is_all = true);
 
 // count_elements multiplies sizes; raises on negative sizes and on overflow of the element count.
 FACULA_API int64_t count_elements(IntList sizes, const char* op);

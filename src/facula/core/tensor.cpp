@@ -108,8 +108,8 @@ inline void fill_geometry(TensorImpl* p, IntList sizes, IntList strides, int64_t
                                           int64_t offset, DType dtype, __int128 need) {
   bool fits = need < (__int128{1} << 63);
   raise_error(ErrorKind::kRuntime, "setStorage: sizes ", list_text(sizes), ", strides ",
-              list_text(strides), ", storage offset ", offset, ", and itemsize ",
-              item_size(dtype), " requiring a storage size of ",
+              list_text(strides), ", storage offset ", offset, ", and itemsize ", item_size(dtype),
+              " requiring a storage size of ",
               fits ? std::to_string(static_cast<int64_t>(need)) : "more than 2**63",
               " are out of bounds for storage of size ", storage->bytes());
 }
@@ -117,8 +117,9 @@ inline void fill_geometry(TensorImpl* p, IntList sizes, IntList strides, int64_t
 // Raises unless every element lies inside the storage. Tensors without elements always do.
 inline void check_bounds(const Storage* storage, IntList sizes, IntList strides, int64_t offset,
                          DType dtype) {
-  FACULA_CHECK(sizes.size() == strides.size(), kRuntime, "mismatch in length of strides and shape: ",
-               list_text(sizes), " and ", list_text(strides));
+  FACULA_CHECK(sizes.size() == strides.size(), kRuntime,
+               "mismatch in length of strides and shape: ", list_text(sizes), " and ",
+               list_text(strides));
   check_ndim(sizes.size());
   __int128 low = offset, high = offset;
   bool empty = false;
@@ -157,7 +158,8 @@ inline int64_t checked_numel(IntList sizes) {
 inline size_t bytes_of(int64_t n, DType dtype) {
   size_t bytes;
   FACULA_CHECK(!__builtin_mul_overflow(static_cast<size_t>(n), kItemSizes[static_cast<int>(dtype)],
-                                       &bytes) && bytes <= INT64_MAX,
+                                       &bytes) &&
+                   bytes <= INT64_MAX,
                kRuntime, "Storage size calculation overflowed: ", n, " elements of ",
                dtype_name(dtype));
   return bytes;
@@ -233,19 +235,21 @@ Tensor new_empty(IntList sizes, DType dtype, Device device) {
 }
 
 Tensor new_strided(IntList sizes, IntList strides, DType dtype, Device device) {
-  FACULA_CHECK(sizes.size() == strides.size(), kRuntime, "mismatch in length of strides and shape: ",
-               list_text(sizes), " and ", list_text(strides));
+  FACULA_CHECK(sizes.size() == strides.size(), kRuntime,
+               "mismatch in length of strides and shape: ", list_text(sizes), " and ",
+               list_text(strides));
   check_ndim(sizes.size());
   int64_t n = count_elements(sizes, "empty_strided");
   __int128 span = n == 0 ? 0 : 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    FACULA_CHECK(strides[i] >= 0, kRuntime,
-                 "empty_strided: Negative strides are not supported, got strides: ",
-                 list_text(strides));
+    FACULA_CHECK(
+        strides[i] >= 0, kRuntime,
+        "empty_strided: Negative strides are not supported, got strides: ", list_text(strides));
     if (n) span += static_cast<__int128>(sizes[i] - 1) * strides[i];
   }
-  FACULA_CHECK(span < (__int128{1} << 58), kRuntime, "Storage size calculation overflowed with sizes=",
-               list_text(sizes), " and strides=", list_text(strides));
+  FACULA_CHECK(span < (__int128{1} << 58), kRuntime,
+               "Storage size calculation overflowed with sizes=", list_text(sizes),
+               " and strides=", list_text(strides));
   StorageShare share(Storage::make(bytes_of(static_cast<int64_t>(span), dtype), device));
   TensorImpl* p = allocate_tensor(share, dtype, sizes.ssize());
   p->flags = inference_flag();
@@ -281,8 +285,7 @@ Tensor alias_storage(const Tensor& t, IntList sizes, IntList strides, int64_t of
   return over_same_storage(t, sizes, strides, offset, t.dtype());
 }
 
-Tensor alias_storage(const Tensor& t, IntList sizes, IntList strides, int64_t offset,
-                     DType dtype) {
+Tensor alias_storage(const Tensor& t, IntList sizes, IntList strides, int64_t offset, DType dtype) {
   return over_same_storage(t, sizes, strides, offset, dtype);
 }
 

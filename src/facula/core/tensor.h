@@ -151,7 +151,8 @@ using TensorList = std::span<const Tensor>;
 FACULA_API bool is_contiguous_as(const Tensor& t, MemoryFormat format);
 // is_dense says whether the elements fill a block without gaps or overlap, in any order of dims.
 FACULA_API bool is_dense(const Tensor& t);
-// overlaps_itself says that a dimension repeats elements (expanded tensors); others it leaves aside.
+// overlaps_itself says that a dimension repeats elements (expanded tensors); others it leaves
+// aside.
 FACULA_API bool overlaps_itself(const Tensor& t);
 // may_overlap_itself says whether two indices might name the same element. False is certain.
 FACULA_API bool may_overlap_itself(const Tensor& t);

@@ -8,7 +8,8 @@
 namespace facula::kernels {
 
 // ScoreShape says how scores [outer, inner, queries, keys], dense, are masked. A mask is of bool
-// (true: may attend) or of the scores' type (added), with strides in elements, 0 where it broadcasts.
+// (true: may attend) or of the scores' type (added), with strides in elements, 0 where it
+// broadcasts.
 struct ScoreShape {
   int64_t outer, inner, queries, keys;
   double scale;
@@ -22,7 +23,8 @@ struct AttentionKernels {
   // scores = softmax(scale * scores + mask) along the keys; a row that may see nothing becomes 0.
   void (*weights)(DType dtype, void* scores, const ScoreShape& s);
   // grads by the weights become grads by the scaled scores: p * (g - sum(g * p)).
-  void (*weights_backward)(DType dtype, void* grads, const void* weights, int64_t rows, int64_t keys);
+  void (*weights_backward)(DType dtype, void* grads, const void* weights, int64_t rows,
+                           int64_t keys);
 };
 
 }  // namespace facula::kernels

@@ -9,7 +9,8 @@
 namespace facula::kernels {
 
 // Bags are runs of indices into the rows of a dense [rows, dim] weight; bag i has the indices
-// [offsets[i], offsets[i + 1]). Entries equal to `padding` do not count. mode: 0 sum, 1 mean, 2 max.
+// [offsets[i], offsets[i + 1]). Entries equal to `padding` do not count. mode: 0 sum, 1 mean, 2
+// max.
 struct Bags {
   int64_t bags, dim, rows;
   const int64_t* indices;
@@ -19,8 +20,8 @@ struct Bags {
 };
 
 struct BagKernels {
-  // out [bags, dim]; sample weights (one an index) may be null; chosen [bags, dim] gets the row that
-  // each maximum came from, -1 for empty bags (mode 2 only).
+  // out [bags, dim]; sample weights (one an index) may be null; chosen [bags, dim] gets the row
+  // that each maximum came from, -1 for empty bags (mode 2 only).
   void (*forward)(DType dtype, void* out, int64_t* chosen, const void* weight, const void* samples,
                   const Bags& b, Fault* fault);
   // dweight = 0, then the gradients of all bags added in order; counts (one a row, or null) divide.

@@ -11,7 +11,8 @@ struct CopyKernels {
   void (*copy_strided)(const View& out, const View& in);
   // fill sets every element of out.
   void (*fill)(const View& out, const Scalar& value);
-  // convert copies n elements of one dimension; strides are in bytes. It runs on the calling thread.
+  // convert copies n elements of one dimension; strides are in bytes. It runs on the calling
+  // thread.
   void (*convert)(void* to, DType to_type, int64_t to_stride, const void* from, DType from_type,
                   int64_t from_stride, int64_t n);
 };

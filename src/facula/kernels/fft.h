@@ -1,5 +1,5 @@
-// The Fourier family: discrete Fourier transforms of the lines along one dimension. A transform has a
-// length of its own: shorter lines are read as if zeros followed, longer ones are cut, and an
+// The Fourier family: discrete Fourier transforms of the lines along one dimension. A transform has
+// a length of its own: shorter lines are read as if zeros followed, longer ones are cut, and an
 // output keeps as many elements as it has room for (further ones are zero). So each kernel's
 // transpose is a kernel again. Sums are multiplied by `scale`; scratch memory that cannot be had is
 // reported as Fault::kNoMemory.
@@ -22,7 +22,8 @@ struct FftJob {
 };
 
 struct FftKernels {
-  // out[k] = sum_j in[j] w^(jk). The output is complex, the input complex or real, of one precision.
+  // out[k] = sum_j in[j] w^(jk). The output is complex, the input complex or real, of one
+  // precision.
   void (*complex)(const View& out, const View& in, const FftJob& job, Fault* fault);
   // The first half, k <= length / 2, of the transform of a real line.
   void (*real)(const View& out, const View& in, const FftJob& job, Fault* fault);

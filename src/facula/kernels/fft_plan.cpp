@@ -130,7 +130,8 @@ void make_passes(OwnedPlan& plan, const std::vector<int64_t>& factors) {
   plan.direct = true;
 }
 
-// make_chirp prepares the convolution sum_j x[j] a[j] conj(a[k - j]) a[k], a[j] = exp(-pi i j^2 / n).
+// make_chirp prepares the convolution sum_j x[j] a[j] conj(a[k - j]) a[k], a[j] = exp(-pi i j^2 /
+// n).
 bool make_chirp(OwnedPlan& plan, FftLineFn line) {
   int64_t n = plan.length;
   const int64_t m = smooth_length(2 * n - 1);

@@ -18,9 +18,10 @@ inline constexpr int64_t kLongestDirect = 4096;
 // apart, `span` times, times roots of unity.
 struct FftPass {
   int64_t radix;
-  int64_t span;          // length of the transform at this pass divided by the radix
-  const void* twiddles;  // [span][radix - 1] pairs (re, im): w^(p k), w the root of order radix * span
-  const void* roots;     // [radix] pairs (cos, sin) of 2 pi j / radix, for odd radices
+  int64_t span;  // length of the transform at this pass divided by the radix
+  const void*
+      twiddles;       // [span][radix - 1] pairs (re, im): w^(p k), w the root of order radix * span
+  const void* roots;  // [radix] pairs (cos, sin) of 2 pi j / radix, for odd radices
 };
 
 // FftPlan is a plan of one length for float or double; pairs are (re, im) of that type.
@@ -33,8 +34,9 @@ struct FftPlan {
 
   // Of lengths with a large prime factor: a convolution of a smooth length.
   const FftPlan* convolution = nullptr;
-  const void* chirp = nullptr;   // [length] pairs exp(-pi i j^2 / length)
-  const void* filter = nullptr;  // [convolution->length] pairs: the transformed conjugate chirp / length
+  const void* chirp = nullptr;  // [length] pairs exp(-pi i j^2 / length)
+  const void* filter =
+      nullptr;  // [convolution->length] pairs: the transformed conjugate chirp / length
 
   // Of long lengths: rows x columns, transformed apart, and roots w^j of order length.
   const FftPlan* rows = nullptr;

@@ -11,8 +11,8 @@
 namespace facula::kernels {
 
 // Gemm is c = alpha * a b + beta * c + bias with a of m x k, b of k x n and c of m x n elements of
-// one type. a and b have any strides that gemm_strides accepts; the rows of c are dense. With beta 0
-// c need not be initialised. bias has n dense elements and is added to every row.
+// one type. a and b have any strides that gemm_strides accepts; the rows of c are dense. With beta
+// 0 c need not be initialised. bias has n dense elements and is added to every row.
 struct Gemm {
   DType dtype = kFloat32;
   int64_t m = 0, n = 0, k = 0;

@@ -30,9 +30,9 @@ struct Taps {
 struct GridShape {
   int64_t batch, channels, spatial;
   int64_t in[3];
-  int64_t out;      // positions a sample
-  int mode;         // 0 linear, 1 nearest, 2 cubic
-  int padding;      // 0 zeros, 1 border, 2 reflection
+  int64_t out;  // positions a sample
+  int mode;     // 0 linear, 1 nearest, 2 cubic
+  int padding;  // 0 zeros, 1 border, 2 reflection
   bool align_corners;
 };
 
@@ -49,8 +49,8 @@ struct ImageKernels {
   // float and double, dense.
   void (*grid_sample)(DType dtype, void* out, const void* in, const void* grid, const GridShape& s);
   // dx or dgrid may be null.
-  void (*grid_sample_backward)(DType dtype, void* dx, void* dgrid, const void* grad,
-                               const void* in, const void* grid, const GridShape& s);
+  void (*grid_sample_backward)(DType dtype, void* dx, void* dgrid, const void* grad, const void* in,
+                               const void* grid, const GridShape& s);
 };
 
 }  // namespace facula::kernels

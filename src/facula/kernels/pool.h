@@ -15,9 +15,9 @@ struct PoolShape {
   int64_t input[3] = {1, 1, 1}, output[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
   int64_t stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
   bool last = false;
-  bool adaptive = false;           // windows follow from input and output sizes
-  bool count_padding = true;       // averages divide by the whole window
-  int64_t divisor = 0;             // averages divide by this when not 0
+  bool adaptive = false;      // windows follow from input and output sizes
+  bool count_padding = true;  // averages divide by the whole window
+  int64_t divisor = 0;        // averages divide by this when not 0
 
   int64_t input_size() const { return input[0] * input[1] * input[2]; }
   int64_t output_size() const { return output[0] * output[1] * output[2]; }

@@ -30,7 +30,7 @@ struct View {
 inline View view(const Tensor& t) {
   TensorImpl* p = t.impl();
   if (!p) return View{nullptr, kFloat32, 0, true, 0, nullptr, nullptr};
-  return View{p->data(), p->dtype, p->ndim, (p->flags & kContiguousFlag) != 0,
+  return View{p->data(), p->dtype, p->ndim,   (p->flags & kContiguousFlag) != 0,
               p->numel,  p->sizes, p->strides};
 }
 
@@ -63,7 +63,8 @@ struct Fault {
 // raise_fault throws the named exception of a fault: IndexError, ZeroDivisionError, ...
 [[noreturn]] FACULA_API void raise_fault(const Fault& fault, const char* op);
 inline void check_fault(const Fault& fault, const char* op) {
-  if (fault) [[unlikely]] raise_fault(fault, op);
+  if (fault) [[unlikely]]
+    raise_fault(fault, op);
 }
 
 }  // namespace facula::kernels

@@ -72,7 +72,8 @@ class FACULA_API Module {
   Tensor register_buffer(const std::string& name, Tensor tensor);
   // register_module takes a module and returns a reference that lives as long as the parent.
   template <class M>
-  requires std::is_base_of_v<Module, M> M& register_module(const std::string& name, M module) {
+    requires std::is_base_of_v<Module, M>
+  M& register_module(const std::string& name, M module) {
     return register_module(name, std::make_shared<M>(std::move(module)));
   }
   template <class M>

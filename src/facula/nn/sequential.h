@@ -12,11 +12,11 @@ namespace facula::nn {
 class AnyModule {
  public:
   template <class M>
-  requires std::is_base_of_v<Module, M> AnyModule(M module)
-      : pointer_(std::make_shared<M>(std::move(module))) {}
+    requires std::is_base_of_v<Module, M>
+  AnyModule(M module) : pointer_(std::make_shared<M>(std::move(module))) {}
   template <class M>
-  requires std::is_base_of_v<Module, M> AnyModule(std::shared_ptr<M> module)
-      : pointer_(std::move(module)) {}
+    requires std::is_base_of_v<Module, M>
+  AnyModule(std::shared_ptr<M> module) : pointer_(std::move(module)) {}
   const std::shared_ptr<Module>& pointer() const { return pointer_; }
 
  private:

@@ -15,7 +15,8 @@ void check_hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max
     fail(ErrorKind::kRuntime, "Bool inputs not supported for hardtanh");
   }
   if (min_val.re > max_val.re) fail(ErrorKind::kValue, "min_val cannot be greater than max_val");
-  if (is_integral(self.dtype()) && !is_signed(self.dtype()) && (min_val.to_int() < 0 || max_val.to_int() < 0)) {
+  if (is_integral(self.dtype()) && !is_signed(self.dtype()) &&
+      (min_val.to_int() < 0 || max_val.to_int() < 0)) {
     fail(ErrorKind::kRuntime, "cannot do hardtanh on an unsigned type with negative limits");
   }
 }
@@ -26,25 +27,29 @@ void check_celu(const Scalar& alpha) {
 
 void check_softshrink(const Scalar& lambd) {
   if (!(lambd.re >= 0)) {
-    fail(ErrorKind::kRuntime, str("lambda must be greater or equal to 0, but found to be ", lambd.re, "."));
+    fail(ErrorKind::kRuntime,
+         str("lambda must be greater or equal to 0, but found to be ", lambd.re, "."));
   }
 }
 
 Tensor prelu(const Tensor& input, const Tensor& weight) {
   if (input.dtype() != weight.dtype()) {
-    fail(ErrorKind::kRuntime, str("prelu: Type promoting not supported. Got ", dtype_title(input.dtype()), " and ",
-                                  dtype_title(weight.dtype())));
+    fail(ErrorKind::kRuntime,
+         str("prelu: Type promoting not supported. Got ", dtype_title(input.dtype()), " and ",
+             dtype_title(weight.dtype())));
   }
   if (weight.dim() > 1) {
-    fail(ErrorKind::kRuntime, str("prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ",
-                                  weight.dim()));
+    fail(ErrorKind::kRuntime,
+         str("prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ",
+             weight.dim()));
   }
   int64_t channels = input.dim() > 1 ? input.sizes()[1] : 1;
   if (weight.numel() != 1) {
     if (input.dim() == 0) fail(ErrorKind::kRuntime, "Not allow zero-dim input tensor.");
     if (weight.numel() != channels) {
-      fail(ErrorKind::kRuntime, str("Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
-                                    weight.numel(), " and channel size = ", channels, "."));
+      fail(ErrorKind::kRuntime,
+           str("Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
+               weight.numel(), " and channel size = ", channels, "."));
     }
   }
   Sizes shape(input.dim(), 1);
@@ -71,7 +76,8 @@ Tensor glu(const Tensor& self, int64_t dim) {
   if (self.dim() == 0) fail(ErrorKind::kRuntime, "glu does not support 0-dimensional tensors");
   int64_t axis = wrap_dim(dim, self.dim(), "glu"), size = self.sizes()[axis];
   if (size % 2) {
-    fail(ErrorKind::kRuntime, str("Halving dimension must be even, but dimension ", axis, " is size ", size));
+    fail(ErrorKind::kRuntime,
+         str("Halving dimension must be even, but dimension ", axis, " is size ", size));
   }
   return mul(narrow(self, axis, 0, size / 2), sigmoid(narrow(self, axis, size / 2, size / 2)));
 }

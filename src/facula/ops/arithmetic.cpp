@@ -49,23 +49,29 @@ Operand operand_mul(const TensorOrScalar& a, const TensorOrScalar& b) {
   return combine(a, b, [&] { return mul(a, b); }, [](Scalar x, Scalar y) { return x * y; });
 }
 Operand operand_div(const TensorOrScalar& a, const TensorOrScalar& b) {
-  return combine(a, b, [&] { return div(a, b); }, [](Scalar x, Scalar y) {
-    if (x.is_complex() || y.is_complex()) return Scalar(x.to_complex() / y.to_complex());
-    return Scalar(x.to_double() / y.to_double());
-  });
+  return combine(
+      a, b, [&] { return div(a, b); },
+      [](Scalar x, Scalar y) {
+        if (x.is_complex() || y.is_complex()) return Scalar(x.to_complex() / y.to_complex());
+        return Scalar(x.to_double() / y.to_double());
+      });
 }
 
-void check_alpha(const char* op, const TensorOrScalar& a, const TensorOrScalar& b, const Scalar& alpha) {
+void check_alpha(const char* op, const TensorOrScalar& a, const TensorOrScalar& b,
+                 const Scalar& alpha) {
   if (alpha.kind == kInt64 && alpha.i == 1) return;
   DType t = result_type({a, b});
   if (alpha.is_bool() && t != kBool) {
     fail(ErrorKind::kRuntime, str(op, ": Boolean alpha only supported for Boolean results."));
   }
   if (!is_inexact(t) && !alpha.is_integral() && !alpha.is_bool()) {
-    fail(ErrorKind::kRuntime, str(op, ": For integral input tensors, argument alpha must not be a floating point number."));
+    fail(ErrorKind::kRuntime,
+         str(op,
+             ": For integral input tensors, argument alpha must not be a floating point number."));
   }
   if (!is_complex(t) && alpha.is_complex()) {
-    fail(ErrorKind::kRuntime, str(op, ": For non-complex input tensors, argument alpha must not be a complex number."));
+    fail(ErrorKind::kRuntime,
+         str(op, ": For non-complex input tensors, argument alpha must not be a complex number."));
   }
 }
 
@@ -73,16 +79,19 @@ void check_not_bool(const char* op, const TensorOrScalar& a, const TensorOrScala
   if (type_of(a) == kBool && type_of(b) == kBool) {
     bool negation = op[0] == 'n';
     fail(negation ? ErrorKind::kNotImplemented : ErrorKind::kRuntime,
-         negation ? "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+         negation ? "Negation, the `-` operator, on a bool tensor is not supported. If you are "
+                    "trying to invert a "
                     "mask, use the `~` or `logical_not()` operator instead."
-                  : "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                  : "Subtraction, the `-` operator, with two bool tensors is not supported. Use "
+                    "the `^` or "
                     "`logical_xor()` operator instead.");
   }
 }
 
 void check_divisor(const char* op, const TensorOrScalar& a, const TensorOrScalar& b) {
   if (is_inexact(type_of(a)) || is_inexact(type_of(b))) return;
-  if (any_zero(b)) fail(ErrorKind::kRuntime, str(op, ": ZeroDivisionError: integer division by zero"));
+  if (any_zero(b))
+    fail(ErrorKind::kRuntime, str(op, ": ZeroDivisionError: integer division by zero"));
 }
 
 void check_integer_power(const Tensor& self, const TensorOrScalar& exponent) {
@@ -94,43 +103,54 @@ void check_integer_power(const Tensor& self, const TensorOrScalar& exponent) {
 
 void check_addcdiv(const Tensor& self, const Tensor& a, const Tensor& b) {
   if (!is_inexact(a.dtype()) && !is_inexact(b.dtype())) {
-    fail(ErrorKind::kRuntime, "Integer division with addcdiv is no longer supported; use div with a rounding mode "
-                              "and add instead.");
+    fail(ErrorKind::kRuntime,
+         "Integer division with addcdiv is no longer supported; use div with a rounding mode "
+         "and add instead.");
   }
 }
 
 void check_lerp(const Tensor& self, const Tensor& end, const TensorOrScalar& weight) {
   if (self.dtype() != end.dtype()) {
-    fail(ErrorKind::kRuntime, str("lerp: expected dtype ", dtype_title(self.dtype()), " for `end` but got dtype ",
-                                  dtype_title(end.dtype())));
+    fail(ErrorKind::kRuntime, str("lerp: expected dtype ", dtype_title(self.dtype()),
+                                  " for `end` but got dtype ", dtype_title(end.dtype())));
   }
   if (weight.tensor && weight.tensor->dtype != self.dtype()) {
-    fail(ErrorKind::kRuntime, str("lerp: expected dtype ", dtype_title(self.dtype()), " for `weight` but got dtype ",
-                                  dtype_title(weight.tensor->dtype)));
+    fail(ErrorKind::kRuntime,
+         str("lerp: expected dtype ", dtype_title(self.dtype()), " for `weight` but got dtype ",
+             dtype_title(weight.tensor->dtype)));
   }
 }
 
 void check_condition(const Tensor& condition) {
   if (condition.dtype() != kBool && condition.dtype() != kUInt8) {
-    fail(ErrorKind::kRuntime, str("where expected condition to be a boolean tensor, but got a tensor with dtype ",
-                                  dtype_title(condition.dtype())));
+    fail(ErrorKind::kRuntime,
+         str("where expected condition to be a boolean tensor, but got a tensor with dtype ",
+             dtype_title(condition.dtype())));
   }
 }
 
-Tensor rsub(const Tensor& self, const TensorOrScalar& other, const Scalar& alpha) { return sub(other, self, alpha); }
+Tensor rsub(const Tensor& self, const TensorOrScalar& other, const Scalar& alpha) {
+  return sub(other, self, alpha);
+}
 
-Tensor div_mode(const TensorOrScalar& self, const TensorOrScalar& other, std::optional<std::string_view> mode) {
+Tensor div_mode(const TensorOrScalar& self, const TensorOrScalar& other,
+                std::optional<std::string_view> mode) {
   if (!mode) return div(self, other);
   if (*mode == "trunc") return div_trunc(self, other);
   if (*mode == "floor") return floor_divide(self, other);
-  fail(ErrorKind::kRuntime, str("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode, "'"));
+  fail(ErrorKind::kRuntime,
+       str("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode,
+           "'"));
 }
 
-Tensor div_mode_(const Tensor& self, const TensorOrScalar& other, std::optional<std::string_view> mode) {
+Tensor div_mode_(const Tensor& self, const TensorOrScalar& other,
+                 std::optional<std::string_view> mode) {
   if (!mode) return div_(self, other);
   if (*mode == "trunc") return div_trunc_(self, other);
   if (*mode == "floor") return floor_divide_(self, other);
-  fail(ErrorKind::kRuntime, str("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode, "'"));
+  fail(ErrorKind::kRuntime,
+       str("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode,
+           "'"));
 }
 
 Tensor pow_backward_self(const Tensor& grad, const Tensor& self, const TensorOrScalar& exponent) {
@@ -153,7 +173,8 @@ Tensor pow_backward_exponent(const Tensor& grad, const TensorOrScalar& self, con
     }
     std::complex<double> l = std::log(self.scalar.to_complex());
     bool real = !self.scalar.is_complex() && self.scalar.re > 0;
-    if (!exponent.is_complex() && !real && !self.scalar.is_complex()) return mul(grad, mul(result, NAN));
+    if (!exponent.is_complex() && !real && !self.scalar.is_complex())
+      return mul(grad, mul(result, NAN));
     return mul(grad, conj_operand(mul(result, real ? Scalar(l.real()) : Scalar(l))));
   }
   Tensor base = Tensor::borrow(self.tensor);
@@ -175,8 +196,9 @@ Tensor float_power_(const Tensor& self, const TensorOrScalar& exponent) {
   bool cx = self.is_complex() || is_complex(type_of(exponent));
   DType t = cx ? kComplex128 : kFloat64;
   if (self.dtype() != t) {
-    fail(ErrorKind::kRuntime, str("the base given to float_power_ has dtype ", dtype_title(self.dtype()),
-                                  " but the operation's result requires dtype ", dtype_title(t)));
+    fail(ErrorKind::kRuntime,
+         str("the base given to float_power_ has dtype ", dtype_title(self.dtype()),
+             " but the operation's result requires dtype ", dtype_title(t)));
   }
   return pow_(self, exponent);
 }
@@ -222,25 +244,30 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
                                   std::string(dtype_title(mask.dtype())));
   }
   if (value.tensor && value.tensor->ndim != 0) {
-    fail(ErrorKind::kRuntime, str("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
-                                  value.tensor->ndim, " dimension(s)."));
+    fail(ErrorKind::kRuntime,
+         str("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+             value.tensor->ndim, " dimension(s)."));
   }
   const Scalar& s = value.scalar;
   DType have = value.tensor ? value.tensor->dtype : s.kind;
-  bool loses = value.tensor ? !can_cast(have, self.dtype())
-                            : (s.is_complex() && !self.is_complex() && s.im != 0) ||
-                                  (is_integral(self.dtype()) && s.is_floating() && s.re != std::trunc(s.re));
+  bool loses = value.tensor
+                   ? !can_cast(have, self.dtype())
+                   : (s.is_complex() && !self.is_complex() && s.im != 0) ||
+                         (is_integral(self.dtype()) && s.is_floating() && s.re != std::trunc(s.re));
   if (loses) {
-    fail(ErrorKind::kRuntime, str("value cannot be converted to type ", dtype_title(self.dtype()),
-                                  " without overflow"));
+    fail(ErrorKind::kRuntime,
+         str("value cannot be converted to type ", dtype_title(self.dtype()), " without overflow"));
   }
   Tensor v = new_empty({}, self.dtype());
-  if (value.tensor) copy_raw(v, Tensor::borrow(value.tensor));
-  else fill_raw(v, value.scalar);
+  if (value.tensor)
+    copy_raw(v, Tensor::borrow(value.tensor));
+  else
+    fill_raw(v, value.scalar);
   NoGrad no_grad;
   Geometry g = expand_geometry(mask, self.sizes());
   Tensor wide = alias_storage(mask, g.sizes, g.strides, g.offset);
-  copy_raw(self, where(wide, v, alias_storage(self, self.sizes(), self.strides(), self.storage_offset())));
+  copy_raw(self, where(wide, v,
+                       alias_storage(self, self.sizes(), self.strides(), self.storage_offset())));
 }
 
 }  // namespace forward
@@ -292,8 +319,12 @@ Tensor bound_less(const TensorOrScalar& a, const TensorOrScalar& b) {
 }
 }  // namespace
 
-Tensor min_below(const TensorOrScalar& min, const TensorOrScalar& max) { return bound_less(min, max); }
-Tensor min_above(const TensorOrScalar& min, const TensorOrScalar& max) { return bound_less(max, min); }
+Tensor min_below(const TensorOrScalar& min, const TensorOrScalar& max) {
+  return bound_less(min, max);
+}
+Tensor min_above(const TensorOrScalar& min, const TensorOrScalar& max) {
+  return bound_less(max, min);
+}
 
 // ---- math
 
@@ -328,8 +359,8 @@ Tensor sinc_backward(const Tensor& grad, const Tensor& self) {
 Tensor round_decimals(const Tensor& self, int64_t decimals) {
   if (decimals == 0 || !is_inexact(self.dtype())) {
     if (decimals != 0) {
-      fail(ErrorKind::kNotImplemented, str("\"round_cpu\" not implemented for '", dtype_title(self.dtype()),
-                                           "' with decimals != 0"));
+      fail(ErrorKind::kNotImplemented, str("\"round_cpu\" not implemented for '",
+                                           dtype_title(self.dtype()), "' with decimals != 0"));
     }
     return round(self);
   }
@@ -348,24 +379,32 @@ Tensor angle_backward(const Tensor& grad, const Tensor& self) {
 Tensor conj(const Tensor& self) { return self.is_complex() ? conj_physical(self) : self; }
 
 Tensor masked_log(const TensorOrScalar& self, const TensorOrScalar& other) {
-  Operand o = other.tensor ? Operand(log(Tensor::borrow(other.tensor))) : Operand(Scalar(std::log(other.scalar.re)));
-  Tensor small = other.tensor ? le(Tensor::borrow(other.tensor), 0) : scalar_tensor(Scalar(other.scalar.re <= 0), kBool);
-  Tensor zero = self.tensor ? eq(Tensor::borrow(self.tensor), 0) : scalar_tensor(Scalar(self.scalar.is_zero()), kBool);
+  Operand o = other.tensor ? Operand(log(Tensor::borrow(other.tensor)))
+                           : Operand(Scalar(std::log(other.scalar.re)));
+  Tensor small = other.tensor ? le(Tensor::borrow(other.tensor), 0)
+                              : scalar_tensor(Scalar(other.scalar.re <= 0), kBool);
+  Tensor zero = self.tensor ? eq(Tensor::borrow(self.tensor), 0)
+                            : scalar_tensor(Scalar(self.scalar.is_zero()), kBool);
   return where(logical_and(zero, small), 0.0, o);
 }
 
 Tensor masked_log1p(const TensorOrScalar& self, const TensorOrScalar& other) {
-  Operand o = other.tensor ? Operand(log1p(Tensor::borrow(other.tensor))) : Operand(Scalar(std::log1p(other.scalar.re)));
-  Tensor small = other.tensor ? le(Tensor::borrow(other.tensor), -1) : scalar_tensor(Scalar(other.scalar.re <= -1), kBool);
-  Tensor zero = self.tensor ? eq(Tensor::borrow(self.tensor), 0) : scalar_tensor(Scalar(self.scalar.is_zero()), kBool);
+  Operand o = other.tensor ? Operand(log1p(Tensor::borrow(other.tensor)))
+                           : Operand(Scalar(std::log1p(other.scalar.re)));
+  Tensor small = other.tensor ? le(Tensor::borrow(other.tensor), -1)
+                              : scalar_tensor(Scalar(other.scalar.re <= -1), kBool);
+  Tensor zero = self.tensor ? eq(Tensor::borrow(self.tensor), 0)
+                            : scalar_tensor(Scalar(self.scalar.is_zero()), kBool);
   return where(logical_and(zero, small), 0.0, o);
 }
 
 Tensor heaviside(const Tensor& self, const Tensor& values) {
   if (self.dtype() != values.dtype()) {
-    fail(ErrorKind::kRuntime, "heaviside is not yet implemented for tensors with different dtypes.");
+    fail(ErrorKind::kRuntime,
+         "heaviside is not yet implemented for tensors with different dtypes.");
   }
-  if (self.is_complex()) fail(ErrorKind::kRuntime, "heaviside is not yet implemented for complex tensors.");
+  if (self.is_complex())
+    fail(ErrorKind::kRuntime, "heaviside is not yet implemented for complex tensors.");
   Tensor step = where(gt(self, 0), 1, 0);
   return cast(where(eq(self, 0), values, step), self.dtype());
 }
@@ -376,7 +415,8 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
                   std::optional<double> neginf) {
   if (!is_inexact(self.dtype())) return clone(self);
   if (self.is_complex()) {
-    return complex(nan_to_num(real(self), nan, posinf, neginf), nan_to_num(imag(self), nan, posinf, neginf));
+    return complex(nan_to_num(real(self), nan, posinf, neginf),
+                   nan_to_num(imag(self), nan, posinf, neginf));
   }
   double largest = self.dtype() == kFloat64    ? 1.7976931348623157e308
                    : self.dtype() == kFloat16  ? 65504.0
@@ -396,13 +436,15 @@ Tensor isreal(const Tensor& self) {
 
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   if (self.dtype() != other.dtype()) {
-    fail(ErrorKind::kRuntime, str(dtype_title(self.dtype()), " did not match ", dtype_title(other.dtype())));
+    fail(ErrorKind::kRuntime,
+         str(dtype_title(self.dtype()), " did not match ", dtype_title(other.dtype())));
   }
   if (!(rtol >= 0)) fail(ErrorKind::kRuntime, "rtol must be greater than or equal to zero");
   if (!(atol >= 0)) fail(ErrorKind::kRuntime, "atol must be greater than or equal to zero");
   NoGrad no_grad;
   Tensor close = eq(self, other);
-  if (equal_nan && is_inexact(self.dtype())) close = logical_or(close, logical_and(isnan(self), isnan(other)));
+  if (equal_nan && is_inexact(self.dtype()))
+    close = logical_or(close, logical_and(isnan(self), isnan(other)));
   if (rtol == 0 && atol == 0) return close;
   Tensor a = self, b = other;
   if (!is_inexact(self.dtype())) {

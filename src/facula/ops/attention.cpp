@@ -1,5 +1,6 @@
-// Attention: two batched products around a masked softmax. Operands are [batch, heads, length, size]
-// with any strides whose last one the products take, so that views of one projection are not copied.
+// Attention: two batched products around a masked softmax. Operands are [batch, heads, length,
+// size] with any strides whose last one the products take, so that views of one projection are not
+// copied.
 #include <cmath>
 #include <limits>
 
@@ -46,9 +47,16 @@ void multiply_heads(const Tensor& c, const Tensor& a, bool ta, const Tensor& b, 
   kernels::gemm_batch(g, batch);
 }
 
-kernels::ScoreShape score_shape(const Tensor& scores, const Tensor& mask, bool causal, double scale) {
-  kernels::ScoreShape s{scores->sizes[0], scores->sizes[1], scores->sizes[2], scores->sizes[3],
-                        scale,            causal,           nullptr,          false,
+kernels::ScoreShape score_shape(const Tensor& scores, const Tensor& mask, bool causal,
+                                double scale) {
+  kernels::ScoreShape s{scores->sizes[0],
+                        scores->sizes[1],
+                        scores->sizes[2],
+                        scores->sizes[3],
+                        scale,
+                        causal,
+                        nullptr,
+                        false,
                         {0, 0, 0, 0}};
   if (!mask.defined()) return s;
   Geometry g = expand_geometry(mask, scores.sizes());
@@ -60,18 +68,22 @@ kernels::ScoreShape score_shape(const Tensor& scores, const Tensor& mask, bool c
 
 void check_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask) {
   if (q.dim() < 2 || k.dim() < 2 || v.dim() < 2) {
-    raise_error(ErrorKind::kRuntime, "scaled_dot_product_attention: expected query, key and value of ",
-                "at least 2 dimensions, got ", list_text(q.sizes()), ", ", list_text(k.sizes()), ", ",
-                list_text(v.sizes()));
+    raise_error(ErrorKind::kRuntime,
+                "scaled_dot_product_attention: expected query, key and value of ",
+                "at least 2 dimensions, got ", list_text(q.sizes()), ", ", list_text(k.sizes()),
+                ", ", list_text(v.sizes()));
   }
   if (q.dtype() != k.dtype() || q.dtype() != v.dtype()) {
-    raise_error(ErrorKind::kRuntime, "scaled_dot_product_attention: Expected query, key, and value to ",
-                "have the same dtype, but got query.dtype: ", dtype_name(q.dtype()), " key.dtype: ",
-                dtype_name(k.dtype()), " and value.dtype: ", dtype_name(v.dtype()), " instead.");
+    raise_error(ErrorKind::kRuntime,
+                "scaled_dot_product_attention: Expected query, key, and value to ",
+                "have the same dtype, but got query.dtype: ", dtype_name(q.dtype()),
+                " key.dtype: ", dtype_name(k.dtype()), " and value.dtype: ", dtype_name(v.dtype()),
+                " instead.");
   }
   if (!q.is_floating_point()) {
-    raise_error(ErrorKind::kNotImplemented, "\"scaled_dot_product_attention\" not implemented for '",
-                dtype_title(q.dtype()), "'");
+    raise_error(ErrorKind::kNotImplemented,
+                "\"scaled_dot_product_attention\" not implemented for '", dtype_title(q.dtype()),
+                "'");
   }
   if (q.size(-1) != k.size(-1) || k.size(-2) != v.size(-2)) {
     raise_error(ErrorKind::kRuntime, "scaled_dot_product_attention: sizes of query ",
@@ -79,7 +91,8 @@ void check_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Te
                 list_text(v.sizes()), " do not fit");
   }
   if (mask.defined() && mask.dtype() != kBool && mask.dtype() != q.dtype()) {
-    raise_error(ErrorKind::kRuntime, "scaled_dot_product_attention: Expected attn_mask dtype to be ",
+    raise_error(ErrorKind::kRuntime,
+                "scaled_dot_product_attention: Expected attn_mask dtype to be ",
                 "bool or to match query dtype, but got attn_mask.dtype: ", dtype_name(mask.dtype()),
                 " and query.dtype: ", dtype_name(q.dtype()), " instead.");
   }
@@ -157,8 +170,8 @@ Tensor weights_from_parts(const Tensor& q, const Tensor& k, const Tensor& mask, 
     scores = masked_fill(scores, logical_not(causal_mask(q.size(-2), k.size(-2))), lowest);
   }
   if (!mask.defined()) return softmax(scores, -1);
-  Tensor seen = mask.dtype() == kBool ? masked_fill(scores, logical_not(mask), lowest)
-                                      : add(scores, mask);
+  Tensor seen =
+      mask.dtype() == kBool ? masked_fill(scores, logical_not(mask), lowest) : add(scores, mask);
   // Rows without anything to see give 0, also in the gradient.
   Tensor none = eq(sum(cast(ne(detach(seen), lowest), kFloat64), IntList({-1}), true), 0);
   Tensor safe = masked_fill(seen, none, 0);
@@ -170,7 +183,8 @@ Tensor repeat_heads(const Tensor& t, int64_t heads) {
   int64_t own = t.size(-3);
   if (own == heads) return t;
   if (own == 0 || heads % own != 0) {
-    raise_error(ErrorKind::kRuntime, "scaled_dot_product_attention: Number of heads in key and value ",
+    raise_error(ErrorKind::kRuntime,
+                "scaled_dot_product_attention: Number of heads in key and value ",
                 "must divide the number of heads in query, got ", own, " and ", heads);
   }
   Sizes wide = t.sizes().to_sizes(), shape = wide;
@@ -193,10 +207,12 @@ Tensor four_dims(const Tensor& t, IntList batch) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> attend_backward(
-    const Tensor& grad_output, const Tensor& query, const Tensor& key, const Tensor& value,
-    const Tensor& attn_mask, const Tensor& weights, bool is_causal, double scale,
-    uint64_t output_mask) {
+std::tuple<Tensor, Tensor, Tensor, Tensor> attend_backward(const Tensor& grad_output,
+                                                           const Tensor& query, const Tensor& key,
+                                                           const Tensor& value,
+                                                           const Tensor& attn_mask,
+                                                           const Tensor& weights, bool is_causal,
+                                                           double scale, uint64_t output_mask) {
   if (!recording_any({&grad_output, &query, &key, &value, &attn_mask})) {
     return attend_backward_fused(grad_output, query, key, value, attn_mask, weights, scale,
                                  output_mask);
@@ -215,15 +231,16 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                     std::optional<double> scale, bool enable_gqa) {
   check_attention(query, key, value, attn_mask);
   if (is_causal && attn_mask.defined()) {
-    raise_error(ErrorKind::kRuntime, "scaled_dot_product_attention: Explicit attn_mask should not be ",
+    raise_error(ErrorKind::kRuntime,
+                "scaled_dot_product_attention: Explicit attn_mask should not be ",
                 "set when is_causal=True");
   }
   if (is_reduced(query.dtype())) {
-    Tensor mask = attn_mask.defined() && attn_mask.dtype() != kBool ? cast(attn_mask, kFloat32)
-                                                                    : attn_mask;
+    Tensor mask =
+        attn_mask.defined() && attn_mask.dtype() != kBool ? cast(attn_mask, kFloat32) : attn_mask;
     return cast(scaled_dot_product_attention(cast(query, kFloat32), cast(key, kFloat32),
-                                             cast(value, kFloat32), mask, dropout_p, is_causal, scale,
-                                             enable_gqa),
+                                             cast(value, kFloat32), mask, dropout_p, is_causal,
+                                             scale, enable_gqa),
                 query.dtype());
   }
   double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
@@ -236,7 +253,9 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     Tensor weights = weights_from_parts(query, k, attn_mask, is_causal, factor);
     return matmul(dropout(weights, dropout_p, true), v);
   }
-  auto batch_of = [](const Tensor& t) { return IntList(t->sizes, static_cast<size_t>(t.dim() - 2)); };
+  auto batch_of = [](const Tensor& t) {
+    return IntList(t->sizes, static_cast<size_t>(t.dim() - 2));
+  };
   Sizes batch = broadcast_sizes(batch_of(query), batch_of(k), "scaled_dot_product_attention");
   batch = broadcast_sizes(batch, batch_of(v), "scaled_dot_product_attention");
   Tensor mask = attn_mask;

@@ -23,15 +23,16 @@ void check_parameter(const char* name, const Tensor& t, int64_t channels) {
 // running = (1 - momentum) * running + momentum * value, in place.
 void update_running(const Tensor& running, const Tensor& value, double momentum) {
   NoGrad no_grad;
-  Tensor next = add(mul(alias(running), 1 - momentum), mul(to_dtype(value, running.dtype()), momentum));
+  Tensor next =
+      add(mul(alias(running), 1 - momentum), mul(to_dtype(value, running.dtype()), momentum));
   copy_raw(running, next);
   bump_version(running, "batch_norm");
 }
 
 // Statistics of the batch; the running ones are updated where given.
 void batch_statistics(const Tensor& x, const kernels::Planes& p, const Tensor& mean,
-                      const Tensor& variance, const Tensor& running_mean,
-                      const Tensor& running_var, double momentum) {
+                      const Tensor& variance, const Tensor& running_mean, const Tensor& running_var,
+                      double momentum) {
   kernels::norms->batch_stats(x.dtype(), mean.data(), variance.data(), x.data(), p);
   double count = static_cast<double>(p.batch) * static_cast<double>(p.length);
   if (running_mean.defined()) update_running(running_mean, mean, momentum);
@@ -73,8 +74,8 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_layer(const Tensor& input, const T
   }
   int64_t channels = input->sizes[1];
   if (!training && (!running_mean.defined() || !running_var.defined())) {
-    raise_error(ErrorKind::kRuntime, "batch_norm: ",
-                running_mean.defined() ? "running_var" : "running_mean",
+    raise_error(ErrorKind::kRuntime,
+                "batch_norm: ", running_mean.defined() ? "running_var" : "running_mean",
                 " must be defined in evaluation mode");
   }
   check_parameter("running_mean", running_mean, channels);
@@ -178,29 +179,31 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
                   const Tensor& weight, const Tensor& bias, bool training, double momentum,
                   double eps) {
   if (training && input.dim() >= 2 && input->sizes[1] > 0 && input.numel() == input->sizes[1]) {
-    raise_error(ErrorKind::kValue, "batch_norm: Expected more than 1 value per channel when training,",
+    raise_error(ErrorKind::kValue,
+                "batch_norm: Expected more than 1 value per channel when training,",
                 " got input size ", list_text(input.sizes()));
   }
-  return std::get<0>(batch_norm_layer(input, weight, bias, running_mean, running_var, training,
-                                      momentum, eps));
+  return std::get<0>(
+      batch_norm_layer(input, weight, bias, running_mean, running_var, training, momentum, eps));
 }
 
 Tensor batch_norm_positional(const Tensor& input, const Tensor& weight, const Tensor& bias,
                              const Tensor& running_mean, const Tensor& running_var, bool training,
                              double momentum, double eps, bool) {
-  return std::get<0>(batch_norm_layer(input, weight, bias, running_mean, running_var, training,
-                                      momentum, eps));
+  return std::get<0>(
+      batch_norm_layer(input, weight, bias, running_mean, running_var, training, momentum, eps));
 }
 
 Tensor instance_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                      const Tensor& weight, const Tensor& bias, bool use_input_stats,
                      double momentum, double eps) {
   if (!use_input_stats) {
-    return std::get<0>(batch_norm_layer(input, weight, bias, running_mean, running_var, false,
-                                        momentum, eps));
+    return std::get<0>(
+        batch_norm_layer(input, weight, bias, running_mean, running_var, false, momentum, eps));
   }
   if (input.dim() < 3) {
-    raise_error(ErrorKind::kRuntime, "instance_norm: expected an input of at least 3 dimensions, got ",
+    raise_error(ErrorKind::kRuntime,
+                "instance_norm: expected an input of at least 3 dimensions, got ",
                 list_text(input.sizes()));
   }
   int64_t channels = input->sizes[1], length = 1;

@@ -5,7 +5,8 @@
 namespace facula {
 
 // check_alpha refuses an alpha of a higher category than the operands.
-FACULA_API void check_alpha(const char* op, const TensorOrScalar& a, const TensorOrScalar& b, const Scalar& alpha);
+FACULA_API void check_alpha(const char* op, const TensorOrScalar& a, const TensorOrScalar& b,
+                            const Scalar& alpha);
 // check_not_bool refuses subtraction and negation of bool.
 FACULA_API void check_not_bool(const char* op, const TensorOrScalar& a, const TensorOrScalar& b);
 // check_divisor refuses zero divisors of integers.

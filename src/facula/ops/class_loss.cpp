@@ -29,7 +29,8 @@ struct LossCall {
 
 void check_call(const char* op, const Tensor& input, const Tensor& target, const Tensor& weight) {
   int64_t dims = input.dim();
-  if (dims == 0) raise_error(ErrorKind::kRuntime, op, ": input should be 1D or more, got a 0-D tensor");
+  if (dims == 0)
+    raise_error(ErrorKind::kRuntime, op, ": input should be 1D or more, got a 0-D tensor");
   if (!input.is_floating_point()) {
     raise_error(ErrorKind::kNotImplemented, '"', op, "\" not implemented for '",
                 dtype_title(input.dtype()), "'");
@@ -38,8 +39,8 @@ void check_call(const char* op, const Tensor& input, const Tensor& target, const
     raise_error(ErrorKind::kRuntime, op, ": expected target dtype to be Long or Byte, but got ",
                 dtype_title(target.dtype()));
   }
-  bool together = input.device() == target.device() &&
-                  (!weight.defined() || weight.device() == input.device());
+  bool together =
+      input.device() == target.device() && (!weight.defined() || weight.device() == input.device());
   if (!together) {
     raise_error(ErrorKind::kRuntime, op, ": expected all tensors to be on the same device, got ",
                 device_text(input.device()), " and ", device_text(target.device()));
@@ -63,9 +64,9 @@ void check_call(const char* op, const Tensor& input, const Tensor& target, const
                 list_text(target.sizes()), " (multi-target not supported)");
   }
   if (weight.defined() && (weight.dim() != 1 || weight->sizes[0] != classes)) {
-    raise_error(ErrorKind::kRuntime, op, ": weight tensor should be defined either for all ",
-                classes, " classes or no classes but got weight tensor of shape: ",
-                list_text(weight.sizes()));
+    raise_error(
+        ErrorKind::kRuntime, op, ": weight tensor should be defined either for all ", classes,
+        " classes or no classes but got weight tensor of shape: ", list_text(weight.sizes()));
   }
 }
 
@@ -82,7 +83,7 @@ kernels::Rows class_rows(IntList sizes) {
 }
 
 LossCall prepare_loss(const Tensor& input, const Tensor& target, const Tensor& weight, DType dtype,
-             IntList sizes, int64_t ignore_index, double smoothing) {
+                      IntList sizes, int64_t ignore_index, double smoothing) {
   LossCall c;
   c.target = to_contiguous(to_dtype(target, kInt64));
   c.loss.dtype = dtype;
@@ -103,8 +104,8 @@ LossCall prepare_loss(const Tensor& input, const Tensor& target, const Tensor& w
 
 void check_targets(const kernels::Fault& fault, const char* op) {
   if (!fault) return;
-  raise_error(ErrorKind::kIndex, op, ": Target ", fault.value, " is out of bounds: expected 0 <= target < ",
-              fault.bound);
+  raise_error(ErrorKind::kIndex, op, ": Target ", fault.value,
+              " is out of bounds: expected 0 <= target < ", fault.bound);
 }
 
 // The sum of the losses in the order of the elements.
@@ -140,8 +141,10 @@ Tensor loss_scale(const Tensor& grad_output, const Tensor& total, std::string_vi
   if (reduction != "mean") return scale;
   Tensor one = new_empty({}, scale.dtype());
   double t = *total.data_as<double>();
-  if (one.dtype() == kFloat32) *one.data_as<float>() = static_cast<float>(*scale.data_as<float>() / t);
-  else *one.data_as<double>() = *scale.data_as<double>() / t;
+  if (one.dtype() == kFloat32)
+    *one.data_as<float>() = static_cast<float>(*scale.data_as<float>() / t);
+  else
+    *one.data_as<double>() = *scale.data_as<double>() / t;
   return one;
 }
 
@@ -159,7 +162,7 @@ std::tuple<Tensor, Tensor, Tensor> cross_entropy_classes(const Tensor& input, co
   Tensor total = new_empty({}, kFloat64, input.device());
   if (losses.is_meta()) return {reduced_losses(losses, reduction, 1), lse, total};
   LossCall c = prepare_loss(input, target, weight, input.dtype(), input.sizes(), ignore_index,
-                   label_smoothing);
+                            label_smoothing);
   kernels::Fault fault;
   kernels::softmaxes->cross_entropy(c.loss, losses.data(), lse.data(), &fault);
   check_targets(fault, "cross_entropy");
@@ -174,7 +177,7 @@ Tensor cross_entropy_backward_fused(const Tensor& grad_output, const Tensor& inp
   Tensor out = new_empty(input.sizes(), input.dtype(), input.device());
   if (out.is_meta()) return out;
   LossCall c = prepare_loss(input, target, weight, input.dtype(), input.sizes(), ignore_index,
-                   label_smoothing);
+                            label_smoothing);
   int64_t step;
   Tensor scale = loss_scale(grad_output, total, reduction, input.dtype(), &step);
   kernels::softmaxes->cross_entropy_backward(c.loss, out.data(), lse.data(), scale.data(), step);
@@ -227,9 +230,10 @@ Tensor with_probabilities(const Tensor& input, const Tensor& target, const Tenso
                 "class probabilities, got ", dtype_title(target.dtype()));
   }
   if (weight.defined() && (weight.dim() != 1 || weight->sizes[0] != classes)) {
-    raise_error(ErrorKind::kRuntime, "cross_entropy: weight tensor should be defined either for all ",
-                classes, " classes or no classes but got weight tensor of shape: ",
-                list_text(weight.sizes()));
+    raise_error(
+        ErrorKind::kRuntime, "cross_entropy: weight tensor should be defined either for all ",
+        classes,
+        " classes or no classes but got weight tensor of shape: ", list_text(weight.sizes()));
   }
   Tensor t = target;
   if (smoothing > 0) {
@@ -278,14 +282,15 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
                      int64_t ignore_index, std::string_view reduction, double label_smoothing) {
   check_reduction(reduction);
   if (!(label_smoothing >= 0 && label_smoothing <= 1)) {
-    raise_error(ErrorKind::kRuntime, "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ",
-                label_smoothing);
+    raise_error(
+        ErrorKind::kRuntime,
+        "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   }
   if (input.sizes() == target.sizes() && !(input.dim() == 1 && target.dtype() == kInt64)) {
     return with_probabilities(input, target, weight, reduction, label_smoothing);
   }
-  return std::get<0>(cross_entropy_classes(input, target, weight, ignore_index, reduction,
-                                           label_smoothing));
+  return std::get<0>(
+      cross_entropy_classes(input, target, weight, ignore_index, reduction, label_smoothing));
 }
 
 Tensor cross_entropy_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
@@ -293,15 +298,14 @@ Tensor cross_entropy_backward(const Tensor& grad_output, const Tensor& input, co
                               int64_t ignore_index, std::string_view reduction,
                               double label_smoothing) {
   if (!recording_any({&grad_output, &input})) {
-    return cross_entropy_backward_fused(grad_output, input, target, weight, lse, total, ignore_index,
-                                        reduction, label_smoothing);
+    return cross_entropy_backward_fused(grad_output, input, target, weight, lse, total,
+                                        ignore_index, reduction, label_smoothing);
   }
-  return gradients_by_recomputing({&input, 1}, {&grad_output, 1}, 1,
-                                  [&](const std::vector<Tensor>& x) {
-                                    return std::vector<Tensor>{from_parts(
-                                        x[0], target, weight, ignore_index, reduction,
-                                        label_smoothing)};
-                                  })[0];
+  return gradients_by_recomputing(
+      {&input, 1}, {&grad_output, 1}, 1, [&](const std::vector<Tensor>& x) {
+        return std::vector<Tensor>{
+            from_parts(x[0], target, weight, ignore_index, reduction, label_smoothing)};
+      })[0];
 }
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,

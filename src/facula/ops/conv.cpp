@@ -30,7 +30,8 @@ Sizes expand_list(IntList list, int64_t n, const char* name) {
   if (list.ssize() != 1) {
     raise_error(ErrorKind::kRuntime, "convolution: expected ", name,
                 " to be a single integer value or a list of ", n,
-                " values to match the convolution dimensions, but got ", name, '=', list_text(list));
+                " values to match the convolution dimensions, but got ", name, '=',
+                list_text(list));
   }
   return Sizes(static_cast<size_t>(n), list[0]);
 }
@@ -74,8 +75,8 @@ Geometry3 geometry_from(const Tensor& input, IntList stride, IntList padding, In
 
 void check_types(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   if (input.dtype() != weight.dtype()) {
-    raise_error(ErrorKind::kRuntime, "convolution: expected scalar type ", dtype_title(input.dtype()),
-                " but found ", dtype_title(weight.dtype()));
+    raise_error(ErrorKind::kRuntime, "convolution: expected scalar type ",
+                dtype_title(input.dtype()), " but found ", dtype_title(weight.dtype()));
   }
   if (bias.defined() && bias.dtype() != input.dtype()) {
     raise_error(ErrorKind::kRuntime, "convolution: Input type (", dtype_title(input.dtype()),
@@ -106,14 +107,15 @@ void check_shapes(const Geometry3& g, const Tensor& input, const Tensor& weight,
     if (weight.numel() != 0 || g.groups > 1) {
       raise_error(ErrorKind::kRuntime, "Given groups=", g.groups,
                   ", expected weight to be divisible by ", g.groups,
-                  " at dimension 0, but got weight of size ", list_text(weight.sizes()), " instead");
+                  " at dimension 0, but got weight of size ", list_text(weight.sizes()),
+                  " instead");
     }
   }
   if (input->sizes[1] != ins) {
     raise_error(ErrorKind::kRuntime, "Given ", g.transposed ? "transposed=1" : "groups=",
                 g.transposed ? "" : std::to_string(g.groups), ", weight of size ",
-                list_text(weight.sizes()), ", expected input", list_text(input.sizes()), " to have ",
-                ins, " channels, but got ", input->sizes[1], " channels instead");
+                list_text(weight.sizes()), ", expected input", list_text(input.sizes()),
+                " to have ", ins, " channels, but got ", input->sizes[1], " channels instead");
   }
   if (bias.defined() && (bias.dim() != 1 || bias->sizes[0] != outs)) {
     raise_error(ErrorKind::kRuntime, "Given weight of size ", list_text(weight.sizes()),
@@ -132,8 +134,7 @@ int64_t result_size(const Geometry3& g, int64_t in, int64_t kernel, int64_t d) {
 }
 
 Sizes result_shape(const Geometry3& g, const Tensor& input, const Tensor& weight) {
-  Sizes shape = {input->sizes[0],
-                 g.transposed ? weight->sizes[1] * g.groups : weight->sizes[0]};
+  Sizes shape = {input->sizes[0], g.transposed ? weight->sizes[1] * g.groups : weight->sizes[0]};
   Sizes padded, kernel;
   bool small = false;
   for (int64_t d = 0; d < g.spatial; ++d) {
@@ -158,7 +159,8 @@ Sizes result_shape(const Geometry3& g, const Tensor& input, const Tensor& weight
     shape.push_back(size);
   }
   if (small) {
-    raise_error(ErrorKind::kRuntime, "Calculated padded input size per channel: ", list_text(padded),
+    raise_error(ErrorKind::kRuntime,
+                "Calculated padded input size per channel: ", list_text(padded),
                 ". Kernel size: ", list_text(kernel),
                 ". Kernel size can't be greater than actual input size");
   }
@@ -234,18 +236,20 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
   return to_dtype(out, type);
 }
 
-std::tuple<Tensor, Tensor, Tensor> convolution_backward(
-    const Tensor& grad_output, const Tensor& input, const Tensor& weight, IntList stride,
-    IntList padding, IntList dilation, bool transposed, IntList output_padding, int64_t groups,
-    uint64_t output_mask) {
+std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& grad_output,
+                                                        const Tensor& input, const Tensor& weight,
+                                                        IntList stride, IntList padding,
+                                                        IntList dilation, bool transposed,
+                                                        IntList output_padding, int64_t groups,
+                                                        uint64_t output_mask) {
   Geometry3 g = geometry_from(input, stride, padding, dilation, transposed, output_padding, groups);
   DType type = input.dtype(), work = is_reduced(type) ? kFloat32 : type;
   Tensor dx, dw, db;
   if (output_mask & 1) dx = new_image(input.sizes(), input, work);
   if (output_mask & 2) {
-    dw = new_formatted(weight.sizes(), work, weight.device(),
-                       is_channels_last(weight) ? channels_last_format(weight.dim())
-                                                : MemoryFormat::kContiguous);
+    dw = new_formatted(
+        weight.sizes(), work, weight.device(),
+        is_channels_last(weight) ? channels_last_format(weight.dim()) : MemoryFormat::kContiguous);
   }
   if (output_mask & 4) {
     NoGrad no_grad;
@@ -266,15 +270,20 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
     NoGrad no_grad;
     if (dx.defined()) {
       Tensor c = w.is_complex() ? laid_out(facula::conj(w)) : w;
-      if (transposed) conv_output(dx, y, c, Tensor(), s);
-      else conv_input(dx, c, y, s);
+      if (transposed)
+        conv_output(dx, y, c, Tensor(), s);
+      else
+        conv_input(dx, c, y, s);
     }
     if (dw.defined()) {
       Tensor c = x.is_complex() ? laid_out(facula::conj(x)) : x;
       // Of a transposed convolution the gradient plays the part of the input.
-      if (transposed && x.is_complex()) conv_weight(dw, laid_out(y), c, s);
-      else if (transposed) conv_weight(dw, y, x, s);
-      else conv_weight(dw, c, y, s);
+      if (transposed && x.is_complex())
+        conv_weight(dw, laid_out(y), c, s);
+      else if (transposed)
+        conv_weight(dw, y, x, s);
+      else
+        conv_weight(dw, c, y, s);
     }
   }
   if (dx.defined()) dx = to_dtype(dx, type);
@@ -289,7 +298,8 @@ std::tuple<Tensor, Tensor, Tensor> convolution_double_backward(
     const Tensor& input, const Tensor& weight, IntList stride, IntList padding, IntList dilation,
     bool transposed, IntList output_padding, int64_t groups, uint64_t output_mask) {
   auto forward = [&](const Tensor& x, const Tensor& w) {
-    return convolution(x, w, Tensor(), stride, padding, dilation, transposed, output_padding, groups);
+    return convolution(x, w, Tensor(), stride, padding, dilation, transposed, output_padding,
+                       groups);
   };
   auto backward = [&](const Tensor& x, const Tensor& w, uint64_t mask) {
     return convolution_backward(grad_output, x, w, stride, padding, dilation, transposed,
@@ -319,7 +329,8 @@ Tensor batched(const char* op, const Tensor& input, int64_t spatial, F&& f) {
   if (input.dim() == spatial + 2) return f(input);
   if (input.dim() != spatial + 1) {
     raise_error(ErrorKind::kRuntime, "Expected ", spatial + 1, "D (unbatched) or ", spatial + 2,
-                "D (batched) input to ", op, spatial, "d, but got input of size: ", list_text(input.sizes()));
+                "D (batched) input to ", op, spatial,
+                "d, but got input of size: ", list_text(input.sizes()));
   }
   return select(f(unsqueeze(input, 0)), 0, 0);
 }
@@ -384,9 +395,9 @@ Tensor conv_transpose_nd(const Tensor& input, const Tensor& weight, const Tensor
 
 Tensor conv_tbc(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t pad) {
   if (input.dim() != 3 || weight.dim() != 3 || bias.dim() != 1) {
-    raise_error(ErrorKind::kRuntime, "conv_tbc: expected a 3-D input and weight and a 1-D bias, got ",
-                list_text(input.sizes()), ", ", list_text(weight.sizes()), ", ",
-                list_text(bias.sizes()));
+    raise_error(
+        ErrorKind::kRuntime, "conv_tbc: expected a 3-D input and weight and a 1-D bias, got ",
+        list_text(input.sizes()), ", ", list_text(weight.sizes()), ", ", list_text(bias.sizes()));
   }
   Tensor x = permute(input, IntList({1, 2, 0})), w = permute(weight, IntList({2, 1, 0}));
   return permute(conv1d(x, w, bias, 1, pad), IntList({2, 0, 1}));

@@ -40,8 +40,8 @@ double multiply_adds(const ConvShape& s) {
 bool run_planned(ConvKind kind, const Tensor& x, const Tensor& w, const Tensor& bias,
                  const Tensor& y, const ConvShape& s) {
   if (x.dtype() != kFloat32 || multiply_adds(s) <= 20000) return false;
-  kernels::ConvPlan* plan = kernels::plan_conv(kind, s, layout_of(x), layout_of(y),
-                                               is_channels_last(w), bias.defined());
+  kernels::ConvPlan* plan =
+      kernels::plan_conv(kind, s, layout_of(x), layout_of(y), is_channels_last(w), bias.defined());
   if (!plan) return false;
   Tensor work = new_empty({kernels::conv_workspace(plan)}, kUInt8);
   // The allocator of a thread may have run other work meanwhile, but not other convolutions.
@@ -67,7 +67,7 @@ struct Unfolder {
     kernels::unfold(dtype, image, columns.data(), s, s.in_channels);
     return columns.data();
   }
-  int64_t rows() const { return s.in_channels / s.groups * s.kernel_size(); }   // of a group
+  int64_t rows() const { return s.in_channels / s.groups * s.kernel_size(); }  // of a group
   int64_t outs() const { return s.out_channels / s.groups; }
   int64_t length() const { return s.output_size(); }
 };
@@ -99,8 +99,8 @@ void output_by_unfolding(const Tensor& y, const Tensor& x, const Tensor& w, cons
   const char* xs = x.data_as<char>();
   char* ys = y.data_as<char>();
   each_sample(s, x.dtype(), [&](Unfolder& u, int64_t n) {
-    const char* columns = static_cast<const char*>(
-        u.unfold(xs + n * s.in_channels * s.input_size() * item));
+    const char* columns =
+        static_cast<const char*>(u.unfold(xs + n * s.in_channels * s.input_size() * item));
     char* out = ys + n * s.out_channels * s.output_size() * item;
     if (bias.defined()) place_bias(out, bias, s);
     kernels::Gemm g;

@@ -7,7 +7,8 @@
 namespace facula {
 namespace {
 
-Tensor converted(const Tensor& self, Device device, DType dtype, bool copy, std::optional<MemoryFormat> format) {
+Tensor converted(const Tensor& self, Device device, DType dtype, bool copy,
+                 std::optional<MemoryFormat> format) {
   MemoryFormat f = format.value_or(MemoryFormat::kPreserve);
   bool laid_out = f == MemoryFormat::kPreserve || is_contiguous_as(self, f);
   bool same = dtype == self.dtype() && device == self.device();
@@ -22,17 +23,20 @@ Tensor converted(const Tensor& self, Device device, DType dtype, bool copy, std:
 
 }  // namespace
 
-Tensor to_dtype_format(const Tensor& self, DType dtype, bool, bool copy, std::optional<MemoryFormat> format) {
+Tensor to_dtype_format(const Tensor& self, DType dtype, bool, bool copy,
+                       std::optional<MemoryFormat> format) {
   return converted(self, self.device(), dtype, copy, format);
 }
 
-Tensor to_other(const Tensor& self, const Tensor& other, bool, bool copy, std::optional<MemoryFormat> format) {
+Tensor to_other(const Tensor& self, const Tensor& other, bool, bool copy,
+                std::optional<MemoryFormat> format) {
   return converted(self, other.device(), other.dtype(), copy, format);
 }
 
-Tensor to(const Tensor& self, std::optional<Device> device, std::optional<DType> dtype, bool, bool copy,
-          std::optional<MemoryFormat> format) {
-  return converted(self, device.value_or(self.device()), dtype.value_or(self.dtype()), copy, format);
+Tensor to(const Tensor& self, std::optional<Device> device, std::optional<DType> dtype, bool,
+          bool copy, std::optional<MemoryFormat> format) {
+  return converted(self, device.value_or(self.device()), dtype.value_or(self.dtype()), copy,
+                   format);
 }
 
 namespace forward {
@@ -47,17 +51,18 @@ Tensor to_device(const Tensor& self, std::optional<Device> device) {
          "Cannot copy out of meta tensor; no data! Use torch.nn.Module.to_empty() instead of "
          "torch.nn.Module.to() when moving module from meta to a different device.");
   }
-  Tensor r = new_strided(self.sizes(), is_dense(self) ? self.strides() : IntList(contiguous_strides(self.sizes())),
-                         self.dtype(), to);
+  Tensor r = new_strided(
+      self.sizes(), is_dense(self) ? self.strides() : IntList(contiguous_strides(self.sizes())),
+      self.dtype(), to);
   copy_raw(r, self);
   return r;
 }
 
 }  // namespace forward
 
-#define FACULA_CAST(name, type)                                                \
-  Tensor name(const Tensor& self, std::optional<MemoryFormat> format) {        \
-    return converted(self, self.device(), type, false, format);                \
+#define FACULA_CAST(name, type)                                         \
+  Tensor name(const Tensor& self, std::optional<MemoryFormat> format) { \
+    return converted(self, self.device(), type, false, format);         \
   }
 FACULA_CAST(to_float32, kFloat32)
 FACULA_CAST(to_float64, kFloat64)

@@ -36,7 +36,8 @@ Tensor like(const Tensor& self, OptFormat format, OptDType dtype, OptDevice devi
   return new_formatted(self.sizes(), t, d, f);
 }
 
-Tensor filled_like(const Tensor& self, const Scalar& v, OptFormat f, OptDType dtype, OptDevice device) {
+Tensor filled_like(const Tensor& self, const Scalar& v, OptFormat f, OptDType dtype,
+                   OptDevice device) {
   Tensor r = like(self, f, dtype, device);
   fill_raw(r, v);
   return r;
@@ -73,24 +74,27 @@ int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step,
     return static_cast<int64_t>(n);
   }
   double n = inclusive ? std::floor((b - a) / s + 1) : std::ceil((b - a) / s);
-  if (!(n >= 0 && n < 9e18)) fail(ErrorKind::kRuntime, str(op, ": invalid size, possible overflow?"));
+  if (!(n >= 0 && n < 9e18))
+    fail(ErrorKind::kRuntime, str(op, ": invalid size, possible overflow?"));
   return static_cast<int64_t>(n);
 }
 
-Tensor make_range(const Scalar& start, const Scalar& end, const Scalar& step, bool inclusive, OptDType dtype,
-                  OptDevice device, const char* op) {
+Tensor make_range(const Scalar& start, const Scalar& end, const Scalar& step, bool inclusive,
+                  OptDType dtype, OptDevice device, const char* op) {
   if (start.is_complex() || end.is_complex() || step.is_complex()) {
     fail(ErrorKind::kRuntime, str(op, ": complex numbers have no order"));
   }
   bool real = start.is_floating() || end.is_floating() || step.is_floating();
   DType t = dtype.value_or(real || inclusive ? default_dtype() : kInt64);
   if (is_complex(t) || t == kBool) {
-    fail(ErrorKind::kNotImplemented, str("\"", op, "\" not implemented for '", dtype_title(t), "'"));
+    fail(ErrorKind::kNotImplemented,
+         str("\"", op, "\" not implemented for '", dtype_title(t), "'"));
   }
   int64_t n = range_length(start, end, step, inclusive, op);
   if (is_integral(t)) {
     uint64_t a = start.to_int(), s = step.to_int();
-    return sequence<int64_t>(n, kInt64, t, device, [=](int64_t i) { return int64_t(a + s * uint64_t(i)); });
+    return sequence<int64_t>(n, kInt64, t, device,
+                             [=](int64_t i) { return int64_t(a + s * uint64_t(i)); });
   }
   double a = start.re, s = step.re;
   return sequence<double>(n, kFloat64, t, device, [=](int64_t i) { return a + s * double(i); });
@@ -100,8 +104,9 @@ Scalar number_of(const TensorOrScalar& v, const char* op) {
   if (!v.tensor) return v.scalar;
   Tensor t = Tensor::borrow(v.tensor);
   if (t.dim() != 0) {
-    fail(ErrorKind::kRuntime, str(op, " only supports 0-dimensional start and end tensors, but got ",
-                                  t.dim(), " dimension(s)"));
+    fail(ErrorKind::kRuntime,
+         str(op, " only supports 0-dimensional start and end tensors, but got ", t.dim(),
+             " dimension(s)"));
   }
   if (t.is_complex()) return Scalar(*to_dtype(t, kComplex128).data_as<std::complex<double>>());
   if (t.is_floating_point()) return Scalar(*to_dtype(t, kFloat64).data_as<double>());
@@ -112,8 +117,9 @@ DType space_dtype(const Scalar& a, const Scalar& b, OptDType dtype, const char* 
   bool cx = a.is_complex() || b.is_complex();
   if (!dtype) return cx ? complex_type(default_dtype()) : default_dtype();
   if (cx && !is_complex(*dtype)) {
-    fail(ErrorKind::kRuntime, str("torch.", op, "(): inferred dtype ", dtype_title(complex_type(default_dtype())),
-                                  " can't be safely cast to passed dtype ", dtype_title(*dtype)));
+    fail(ErrorKind::kRuntime,
+         str("torch.", op, "(): inferred dtype ", dtype_title(complex_type(default_dtype())),
+             " can't be safely cast to passed dtype ", dtype_title(*dtype)));
   }
   return *dtype;
 }
@@ -121,16 +127,18 @@ DType space_dtype(const Scalar& a, const Scalar& b, OptDType dtype, const char* 
 // spaced fills `steps` values from a to b through `map` of the exponent or value. The second half
 // counts from the end, so that both ends are exact.
 template <class F>
-Tensor spaced(const Scalar& a, const Scalar& b, int64_t steps, DType t, OptDevice device, const char* op, F map,
-              OptDType store = {}) {
+Tensor spaced(const Scalar& a, const Scalar& b, int64_t steps, DType t, OptDevice device,
+              const char* op, F map, OptDType store = {}) {
   if (steps < 0) fail(ErrorKind::kRuntime, str("number of steps must be non-negative"));
   if (is_integral(t)) return spaced(a.to_int(), b.to_int(), steps, kFloat64, device, op, map, t);
   auto value = [&](auto x, auto y) {
     using T = decltype(x);
     T step = steps > 1 ? (y - x) / T(double(steps - 1)) : T(0);
-    return sequence<T>(steps, is_complex(t) ? kComplex128 : kFloat64, store.value_or(t), device, [=](int64_t i) {
-      return map(i < steps / 2 || steps == 1 ? x + step * T(double(i)) : y - step * T(double(steps - 1 - i)));
-    });
+    return sequence<T>(
+        steps, is_complex(t) ? kComplex128 : kFloat64, store.value_or(t), device, [=](int64_t i) {
+          return map(i < steps / 2 || steps == 1 ? x + step * T(double(i))
+                                                 : y - step * T(double(steps - 1 - i)));
+        });
   };
   if (is_complex(t)) return value(a.to_complex(), b.to_complex());
   return value(a.to_double(), b.to_double());
@@ -142,9 +150,11 @@ Tensor parts(const Tensor& self, int64_t which) {
   return make_view(self, g.sizes, g.strides, g.offset * 2 + which, real_type(self.dtype()));
 }
 
-Tensor triangle(int64_t row, int64_t col, int64_t offset, bool lower, OptDType dtype, OptDevice device) {
+Tensor triangle(int64_t row, int64_t col, int64_t offset, bool lower, OptDType dtype,
+                OptDevice device) {
   if (row < 0 || col < 0) {
-    fail(ErrorKind::kRuntime, str(lower ? "tril_indices" : "triu_indices", ": row and col must be non-negative"));
+    fail(ErrorKind::kRuntime,
+         str(lower ? "tril_indices" : "triu_indices", ": row and col must be non-negative"));
   }
   std::vector<int64_t> ys, xs;
   for (int64_t y = 0; y < row; ++y) {
@@ -189,7 +199,8 @@ Tensor zeros_like(const Tensor& self, OptFormat f, OptDType dtype, OptDevice dev
 Tensor ones_like(const Tensor& self, OptFormat f, OptDType dtype, OptDevice device) {
   return filled_like(self, 1, f, dtype, device);
 }
-Tensor full_like(const Tensor& self, const Scalar& v, OptFormat f, OptDType dtype, OptDevice device) {
+Tensor full_like(const Tensor& self, const Scalar& v, OptFormat f, OptDType dtype,
+                 OptDevice device) {
   return filled_like(self, v, f, dtype, device);
 }
 Tensor new_empty_method(const Tensor& self, IntList size, OptDType dtype, OptDevice device) {
@@ -201,17 +212,20 @@ Tensor new_zeros(const Tensor& self, IntList size, OptDType dtype, OptDevice dev
 Tensor new_ones(const Tensor& self, IntList size, OptDType dtype, OptDevice device) {
   return constant(size, 1, dtype.value_or(self.dtype()), device.value_or(self.device()));
 }
-Tensor new_full(const Tensor& self, IntList size, const Scalar& v, OptDType dtype, OptDevice device) {
+Tensor new_full(const Tensor& self, IntList size, const Scalar& v, OptDType dtype,
+                OptDevice device) {
   return constant(size, v, dtype.value_or(self.dtype()), device.value_or(self.device()));
 }
-Tensor new_empty_strided(const Tensor& self, IntList size, IntList stride, OptDType dtype, OptDevice device) {
+Tensor new_empty_strided(const Tensor& self, IntList size, IntList stride, OptDType dtype,
+                         OptDevice device) {
   return new_strided(size, stride, dtype.value_or(self.dtype()), device.value_or(self.device()));
 }
 
 Tensor arange_end(const Scalar& end, OptDType dtype, OptDevice device) {
   return make_range(0, end, 1, false, dtype, device, "arange");
 }
-Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, OptDType dtype, OptDevice device) {
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, OptDType dtype,
+              OptDevice device) {
   return make_range(start, end, step, false, dtype, device, "arange");
 }
 Tensor range_inclusive(const Scalar& start, const Scalar& end, const Scalar& step, OptDType dtype,
@@ -219,8 +233,8 @@ Tensor range_inclusive(const Scalar& start, const Scalar& end, const Scalar& ste
   return make_range(start, end, step, true, dtype, device, "range");
 }
 
-Tensor linspace(const TensorOrScalar& start, const TensorOrScalar& end, int64_t steps, OptDType dtype,
-                OptDevice device) {
+Tensor linspace(const TensorOrScalar& start, const TensorOrScalar& end, int64_t steps,
+                OptDType dtype, OptDevice device) {
   Scalar a = number_of(start, "linspace"), b = number_of(end, "linspace");
   DType t = space_dtype(a, b, dtype, "linspace");
   return spaced(a, b, steps, t, device, "linspace", [](auto v) { return v; });
@@ -238,7 +252,8 @@ Tensor logspace(const TensorOrScalar& start, const TensorOrScalar& end, int64_t 
 
 Tensor eye_m(int64_t n, int64_t m, OptDType dtype, OptDevice device) {
   if (n < 0 || m < 0) {
-    fail(ErrorKind::kRuntime, str("eye: n and m must be greater or equal to 0, got ", n, " and ", m));
+    fail(ErrorKind::kRuntime,
+         str("eye: n and m must be greater or equal to 0, got ", n, " and ", m));
   }
   Tensor r = constant({n, m}, 0, or_default(dtype), device);
   if (n && m) {
@@ -247,7 +262,9 @@ Tensor eye_m(int64_t n, int64_t m, OptDType dtype, OptDevice device) {
   }
   return r;
 }
-Tensor eye(int64_t n, OptDType dtype, OptDevice device) { return forward::eye_m(n, n, dtype, device); }
+Tensor eye(int64_t n, OptDType dtype, OptDevice device) {
+  return forward::eye_m(n, n, dtype, device);
+}
 
 Tensor tril_indices(int64_t row, int64_t col, int64_t offset, OptDType dtype, OptDevice device) {
   return triangle(row, col, offset, true, dtype, device);
@@ -261,16 +278,19 @@ Tensor scalar_tensor(const Scalar& s, OptDType dtype, OptDevice device) {
 
 Tensor complex(const Tensor& real, const Tensor& imag) {
   if (!is_floating(real.dtype()) || !is_floating(imag.dtype())) {
-    fail(ErrorKind::kNotImplemented, str("\"complex\" not implemented for '",
-                                         dtype_title(is_floating(real.dtype()) ? imag.dtype() : real.dtype()), "'"));
+    fail(ErrorKind::kNotImplemented,
+         str("\"complex\" not implemented for '",
+             dtype_title(is_floating(real.dtype()) ? imag.dtype() : real.dtype()), "'"));
   }
   if (real.dtype() != imag.dtype()) {
-    fail(ErrorKind::kRuntime, str("Expected object of scalar type ", dtype_title(real.dtype()),
-                                  " but got scalar type ", dtype_title(imag.dtype()), " for second argument"));
+    fail(ErrorKind::kRuntime,
+         str("Expected object of scalar type ", dtype_title(real.dtype()), " but got scalar type ",
+             dtype_title(imag.dtype()), " for second argument"));
   }
   if (!is_floating(real.dtype()) || is_reduced(real.dtype())) {
-    fail(ErrorKind::kRuntime, str("Expected both inputs to be Half, Float or Double tensors but got ",
-                                  dtype_title(real.dtype()), " and ", dtype_title(imag.dtype())));
+    fail(ErrorKind::kRuntime,
+         str("Expected both inputs to be Half, Float or Double tensors but got ",
+             dtype_title(real.dtype()), " and ", dtype_title(imag.dtype())));
   }
   Sizes shape = broadcast_sizes(real.sizes(), imag.sizes(), "complex");
   Tensor r = new_empty(shape, complex_type(real.dtype()), real.device());
@@ -297,12 +317,15 @@ Tensor view_as_real(const Tensor& self) {
 
 Tensor view_as_complex(const Tensor& self) {
   if (self.dtype() != kFloat32 && self.dtype() != kFloat64) {
-    fail(ErrorKind::kRuntime, str("view_as_complex is only supported for half, float and double tensors, but "
-                                  "got a tensor of scalar type: ", dtype_title(self.dtype())));
+    fail(ErrorKind::kRuntime,
+         str("view_as_complex is only supported for half, float and double tensors, but "
+             "got a tensor of scalar type: ",
+             dtype_title(self.dtype())));
   }
   if (self.dim() == 0) fail(ErrorKind::kRuntime, "Input tensor must have one or more dimensions");
   if (self.sizes().back() != 2) {
-    fail(ErrorKind::kRuntime, str("Tensor must have a last dimension of size 2, got ", self.sizes().back()));
+    fail(ErrorKind::kRuntime,
+         str("Tensor must have a last dimension of size 2, got ", self.sizes().back()));
   }
   if (self.strides().back() != 1) {
     fail(ErrorKind::kRuntime, "Tensor must have a last dimension with stride 1");
@@ -311,7 +334,9 @@ Tensor view_as_complex(const Tensor& self) {
   g.sizes.pop_back();
   g.strides.pop_back();
   for (int64_t& s : g.strides) {
-    if (s % 2) fail(ErrorKind::kRuntime, "Tensor must have a stride divisible by 2 for all but last dimension");
+    if (s % 2)
+      fail(ErrorKind::kRuntime,
+           "Tensor must have a stride divisible by 2 for all but last dimension");
     s /= 2;
   }
   if (g.offset % 2) fail(ErrorKind::kRuntime, "Tensor must have a storage_offset divisible by 2");

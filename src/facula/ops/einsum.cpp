@@ -1,5 +1,5 @@
-// Contractions of tensors: einsum, tensordot, inner, kron and chains of matrix products. All of them
-// come down to batched products of matrices.
+// Contractions of tensors: einsum, tensordot, inner, kron and chains of matrix products. All of
+// them come down to batched products of matrices.
 #include <algorithm>
 #include <limits>
 
@@ -36,9 +36,11 @@ Labels parse_term(std::string_view term, int64_t ellipsis, int64_t most) {
   for (size_t i = 0; i < term.size(); ++i) {
     if (term[i] == '.') {
       if (term.substr(i, 3) != "...") {
-        raise_error(ErrorKind::kRuntime, "einsum: found '.' that is not part of an ellipsis in ", term);
+        raise_error(ErrorKind::kRuntime, "einsum: found '.' that is not part of an ellipsis in ",
+                    term);
       }
-      for (int64_t e = most - ellipsis; e < most; ++e) out.push_back(kEllipsis + static_cast<int>(e));
+      for (int64_t e = most - ellipsis; e < most; ++e)
+        out.push_back(kEllipsis + static_cast<int>(e));
       i += 2;
     } else if ((term[i] >= 'a' && term[i] <= 'z') || (term[i] >= 'A' && term[i] <= 'Z')) {
       out.push_back(term[i]);
@@ -69,8 +71,8 @@ Labelled distinct(Tensor t, Labels labels) {
       if (labels[i] != labels[j]) continue;
       int64_t a = static_cast<int64_t>(i), b = static_cast<int64_t>(j);
       if (t->sizes[a] != t->sizes[b]) {
-        raise_error(ErrorKind::kRuntime, "einsum: a repeated subscript has sizes ", t->sizes[a], " and ",
-                    t->sizes[b]);
+        raise_error(ErrorKind::kRuntime, "einsum: a repeated subscript has sizes ", t->sizes[a],
+                    " and ", t->sizes[b]);
       }
       t = movedim(diagonal(t, 0, a, b), IntList(t.dim() - 2), IntList(a));
       labels.erase(labels.begin() + b);
@@ -85,8 +87,10 @@ Labelled sum_out(const Labelled& x, const Labels& keep) {
   Sizes dims;
   Labels rest;
   for (size_t i = 0; i < x.labels.size(); ++i) {
-    if (holds(keep, x.labels[i])) rest.push_back(x.labels[i]);
-    else dims.push_back(static_cast<int64_t>(i));
+    if (holds(keep, x.labels[i]))
+      rest.push_back(x.labels[i]);
+    else
+      dims.push_back(static_cast<int64_t>(i));
   }
   return dims.empty() ? x : Labelled{sum(x.tensor, dims), rest};
 }
@@ -102,8 +106,9 @@ int64_t size_of_label(const Labelled& a, const Labelled& b, int label) {
   int64_t i = a.find(label), j = b.find(label);
   int64_t m = i < 0 ? 1 : a.tensor->sizes[i], n = j < 0 ? 1 : b.tensor->sizes[j];
   if (i >= 0 && j >= 0 && m != n && m != 1 && n != 1) {
-    raise_error(ErrorKind::kRuntime, "einsum: operands do not broadcast with remapped shapes: sizes ", m,
-                " and ", n, " of one subscript");
+    raise_error(ErrorKind::kRuntime,
+                "einsum: operands do not broadcast with remapped shapes: sizes ", m, " and ", n,
+                " of one subscript");
   }
   return m == 1 ? n : m;
 }
@@ -116,9 +121,12 @@ Labelled contract(const Labelled& x, const Labelled& y, const Labels& keep) {
   Labelled a = sum_out(x, keep_x), b = sum_out(y, keep_y);
   Labels batch, summed, left, right;
   for (int l : a.labels) {
-    if (!holds(b.labels, l)) left.push_back(l);
-    else if (holds(keep, l)) batch.push_back(l);
-    else summed.push_back(l);
+    if (!holds(b.labels, l))
+      left.push_back(l);
+    else if (holds(keep, l))
+      batch.push_back(l);
+    else
+      summed.push_back(l);
   }
   for (int l : b.labels) {
     if (!holds(a.labels, l)) right.push_back(l);
@@ -176,7 +184,8 @@ Tensor einsum(std::string_view equation, TensorList operands) {
   for (char c : equation) {
     if (c != ' ') text += c;
   }
-  if (operands.empty()) raise_error(ErrorKind::kRuntime, "einsum: must provide at least one operand");
+  if (operands.empty())
+    raise_error(ErrorKind::kRuntime, "einsum: must provide at least one operand");
   size_t arrow = text.find("->");
   std::string_view all = text, left = all.substr(0, arrow);
   std::vector<std::string_view> terms;
@@ -187,8 +196,8 @@ Tensor einsum(std::string_view equation, TensorList operands) {
   }
   if (terms.size() != operands.size()) {
     raise_error(ErrorKind::kRuntime, "einsum: ", terms.size() < operands.size() ? "fewer" : "more",
-                " operands were provided than specified in the equation: ", terms.size(), " terms and ",
-                operands.size(), " operands");
+                " operands were provided than specified in the equation: ", terms.size(),
+                " terms and ", operands.size(), " operands");
   }
   int64_t most = 0;
   std::vector<int64_t> covered(terms.size());
@@ -223,7 +232,8 @@ Tensor einsum(std::string_view equation, TensorList operands) {
 Tensor tensordot_dims(const Tensor& self, const Tensor& other, IntList dims_self,
                       IntList dims_other) {
   if (dims_self.size() != dims_other.size()) {
-    raise_error(ErrorKind::kRuntime, "tensordot: both dimension lists should have same length, got ",
+    raise_error(ErrorKind::kRuntime,
+                "tensordot: both dimension lists should have same length, got ",
                 list_text(dims_self), " and ", list_text(dims_other));
   }
   Labelled a{self, {}}, b{other, {}};
@@ -235,8 +245,9 @@ Tensor tensordot_dims(const Tensor& self, const Tensor& other, IntList dims_self
     int64_t p = wrap_dim(dims_self[i], self.dim(), "tensordot");
     int64_t q = wrap_dim(dims_other[i], other.dim(), "tensordot");
     if (self->sizes[p] != other->sizes[q] && self->sizes[p] != 1 && other->sizes[q] != 1) {
-      raise_error(ErrorKind::kRuntime, "tensordot: contracted dimensions need to match, but first has ",
-                  "size ", self->sizes[p], " in dim ", p, " and second has size ", other->sizes[q],
+      raise_error(ErrorKind::kRuntime,
+                  "tensordot: contracted dimensions need to match, but first has ", "size ",
+                  self->sizes[p], " in dim ", p, " and second has size ", other->sizes[q],
                   " in dim ", q);
     }
     b.labels[q] = static_cast<int>(p);
@@ -254,8 +265,9 @@ Tensor tensordot_dims(const Tensor& self, const Tensor& other, IntList dims_self
 Tensor inner(const Tensor& self, const Tensor& other) {
   if (self.dim() == 0 || other.dim() == 0) return mul(self, other);
   if (self.size(-1) != other.size(-1)) {
-    raise_error(ErrorKind::kRuntime, "inner() the last dimension must match on both input tensors but ",
-                "got shapes ", list_text(self.sizes()), " and ", list_text(other.sizes()));
+    raise_error(ErrorKind::kRuntime,
+                "inner() the last dimension must match on both input tensors but ", "got shapes ",
+                list_text(self.sizes()), " and ", list_text(other.sizes()));
   }
   return tensordot_dims(self, other, -1, -1);
 }
@@ -314,7 +326,8 @@ Tensor multi_dot(TensorList tensors) {
   std::vector<double> sizes;
   for (const Tensor& t : chain) {
     if (t.dim() != 2) {
-      raise_error(ErrorKind::kRuntime, "multi_dot(): expected matrices (1D tensors only at the ends), ",
+      raise_error(ErrorKind::kRuntime,
+                  "multi_dot(): expected matrices (1D tensors only at the ends), ",
                   "got a tensor of shape ", list_text(t.sizes()));
     }
     sizes.push_back(static_cast<double>(t->sizes[0]));

@@ -18,8 +18,13 @@ struct BagCall {
   BagCall(const Tensor& i, const Tensor& o, int64_t rows, int64_t dim, int64_t mode,
           int64_t padding)
       : indices(to_contiguous(to_dtype(i, kInt64))), offsets(to_contiguous(to_dtype(o, kInt64))) {
-    bags = {offsets.numel() - 1,          dim, rows, indices.data_as<int64_t>(),
-            offsets.data_as<int64_t>(), padding, static_cast<int>(mode)};
+    bags = {offsets.numel() - 1,
+            dim,
+            rows,
+            indices.data_as<int64_t>(),
+            offsets.data_as<int64_t>(),
+            padding,
+            static_cast<int>(mode)};
   }
 };
 
@@ -44,11 +49,13 @@ std::tuple<Tensor, Tensor> reduce_bags(const Tensor& weight, const Tensor& indic
   BagCall c(indices, offsets, w->sizes[0], dim, mode, padding_idx);
   Tensor s = samples_of(per_sample_weights, w.dtype());
   kernels::Fault fault;
-  kernels::bags->forward(w.dtype(), out.data(), chosen.defined() ? chosen.data_as<int64_t>() : nullptr,
-                         w.data(), data_or_null(s), c.bags, &fault);
+  kernels::bags->forward(w.dtype(), out.data(),
+                         chosen.defined() ? chosen.data_as<int64_t>() : nullptr, w.data(),
+                         data_or_null(s), c.bags, &fault);
   if (fault) {
-    raise_error(ErrorKind::kRuntime, "embedding_bag: Expected idx >= 0 && idx < num_embeddings, got ",
-                fault.value, " at position ", fault.position, " for ", fault.bound, " embeddings");
+    raise_error(ErrorKind::kRuntime,
+                "embedding_bag: Expected idx >= 0 && idx < num_embeddings, got ", fault.value,
+                " at position ", fault.position, " for ", fault.bound, " embeddings");
   }
   return {out, chosen};
 }
@@ -75,8 +82,8 @@ Tensor reduce_bags_weight_grad(const Tensor& grad_output, const Tensor& indices,
   return out;
 }
 
-Tensor reduce_bags_sample_grad(const Tensor& grad_output, const Tensor& weight, const Tensor& indices,
-                               const Tensor& offsets, int64_t padding_idx) {
+Tensor reduce_bags_sample_grad(const Tensor& grad_output, const Tensor& weight,
+                               const Tensor& indices, const Tensor& offsets, int64_t padding_idx) {
   Tensor g = to_contiguous(grad_output), w = to_contiguous(weight);
   Tensor out = new_empty(indices.sizes(), g.dtype(), g.device());
   if (out.is_meta()) return out;
@@ -99,7 +106,8 @@ Tensor reduce_bags_again(const Tensor& weight, const Tensor& indices, const Tens
     raise_error(ErrorKind::kNotImplemented,
                 "embedding_bag: the derivative of its backward with scale_grad_by_freq");
   }
-  return std::get<0>(reduce_bags(weight, indices, offsets, per_sample_weights, mode, padding_idx, false));
+  return std::get<0>(
+      reduce_bags(weight, indices, offsets, per_sample_weights, mode, padding_idx, false));
 }
 
 namespace {
@@ -109,12 +117,14 @@ void check_bags(const Tensor& weight, const Tensor& indices, const Tensor& offse
   auto is_index = [](const Tensor& t) { return t.dtype() == kInt64 || t.dtype() == kInt32; };
   if (sparse) raise_error(ErrorKind::kNotImplemented, "embedding_bag: sparse gradients");
   if (weight.dim() != 2 || indices.dim() != 1 || offsets.dim() != 1) {
-    raise_error(ErrorKind::kValue, "embedding_bag: expected a 2-D weight, 1-D indices and 1-D offsets, ",
-                "got ", list_text(weight.sizes()), ", ", list_text(indices.sizes()), ", ",
+    raise_error(ErrorKind::kValue,
+                "embedding_bag: expected a 2-D weight, 1-D indices and 1-D offsets, ", "got ",
+                list_text(weight.sizes()), ", ", list_text(indices.sizes()), ", ",
                 list_text(offsets.sizes()));
   }
   if (!is_index(indices) || !is_index(offsets)) {
-    raise_error(ErrorKind::kRuntime, "embedding_bag: Expected indices and offsets to be Int or Long, got ",
+    raise_error(ErrorKind::kRuntime,
+                "embedding_bag: Expected indices and offsets to be Int or Long, got ",
                 dtype_title(indices.dtype()), " and ", dtype_title(offsets.dtype()));
   }
   if (mode < 0 || mode > 2) raise_error(ErrorKind::kValue, "embedding_bag: unknown mode ", mode);
@@ -137,7 +147,8 @@ Tensor complete_offsets(const Tensor& offsets, int64_t count, int64_t total, boo
   e[count] = has_last ? starts.data_as<int64_t>()[count] : total;
   for (int64_t i = 0; i < count; ++i) {
     if ((i == 0 && e[0] != 0) || e[i] > e[i + 1] || e[i + 1] > total) {
-      raise_error(ErrorKind::kRuntime, "embedding_bag: offsets must begin with 0, not decrease and not ",
+      raise_error(ErrorKind::kRuntime,
+                  "embedding_bag: offsets must begin with 0, not decrease and not ",
                   "exceed the number of indices (", total, "), got ", e[i], " and ", e[i + 1]);
     }
   }
@@ -152,7 +163,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(
     std::optional<int64_t> padding_idx) {
   check_bags(weight, indices, offsets, mode, sparse, per_sample_weights);
   int64_t count = offsets.numel() - (include_last_offset ? 1 : 0), total = indices.numel();
-  if (count < 0) raise_error(ErrorKind::kRuntime, "embedding_bag: include_last_offset needs an offset");
+  if (count < 0)
+    raise_error(ErrorKind::kRuntime, "embedding_bag: include_last_offset needs an offset");
   if (weight.is_meta() || indices.is_meta() || offsets.is_meta()) {
     return {new_empty({count, weight->sizes[1]}, weight.dtype(), kMeta),
             new_empty({total}, kInt64, kMeta), new_empty({count}, kInt64, kMeta),
@@ -174,8 +186,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(
     }
     sizes.data_as<int64_t>()[i] = n;
   }
-  auto [result, chosen] = reduce_bags(weight, dense, ends, per_sample_weights, mode, padding,
-                                      scale_grad_by_freq);
+  auto [result, chosen] =
+      reduce_bags(weight, dense, ends, per_sample_weights, mode, padding, scale_grad_by_freq);
   if (!chosen.defined()) {
     chosen = new_empty({count}, kInt64);
     fill_raw(chosen, 0);

@@ -1,4 +1,5 @@
-// Fourier transforms: the sums along one dimension, transforms over several, frequencies and shifts.
+// Fourier transforms: the sums along one dimension, transforms over several, frequencies and
+// shifts.
 #include "facula/kernels/fft.h"
 
 #include "facula/ops/fft_functions.h"
@@ -74,7 +75,8 @@ struct Plan {
   int64_t last() const { return dims.back(); }
 };
 
-// plan_of reads s and dim; `halved` says that the last dimension of the input holds half a spectrum.
+// plan_of reads s and dim; `halved` says that the last dimension of the input holds half a
+// spectrum.
 Plan plan_of(const Tensor& self, OptIntList s, OptIntList dim, bool halved, const char* op) {
   if (s && dim) {
     FACULA_CHECK(s->size() == dim->size(), kRuntime, op,
@@ -248,8 +250,7 @@ FACULA_TRANSFORM(ihfft, real, false)
 Tensor fft_fftfreq(int64_t n, double d, std::optional<DType> dtype, std::optional<Device> device) {
   return frequencies(n, false, d, dtype, device, "fftfreq");
 }
-Tensor fft_rfftfreq(int64_t n, double d, std::optional<DType> dtype,
-                    std::optional<Device> device) {
+Tensor fft_rfftfreq(int64_t n, double d, std::optional<DType> dtype, std::optional<Device> device) {
   return frequencies(n, true, d, dtype, device, "rfftfreq");
 }
 Tensor fft_fftshift(const Tensor& self, OptIntList dim) {

@@ -36,8 +36,8 @@ void fractional_planes(T* out, int64_t* indices, const T* in, const double* samp
         // Two dimensions take their samples from the last one on, three from the first one on.
         int64_t k = s.spatial == 3 ? d : 2 - d;
         bool outer = d < 3 - s.spatial;
-        starts[d] = window_starts(outer ? 0 : samples[p * s.spatial + k], s.in[d], s.out[d],
-                                  s.kernel[d]);
+        starts[d] =
+            window_starts(outer ? 0 : samples[p * s.spatial + k], s.in[d], s.out[d], s.kernel[d]);
       }
       for (int64_t o = 0; o < count; ++o) {
         int64_t a = starts[0][o / (s.out[1] * s.out[2])], b = starts[1][o / s.out[2] % s.out[1]];
@@ -86,9 +86,11 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const Tensor& input, IntList kern
   for (int64_t d = 0; d < n; ++d) {
     int64_t at = 3 - n + d;
     s.in[at] = sizes[lead + d], s.out[at] = output_size[d], s.kernel[at] = kernel_size[d];
-    if (kernel_size[d] < 1 || output_size[d] < 1 || output_size[d] + kernel_size[d] - 1 > s.in[at]) {
+    if (kernel_size[d] < 1 || output_size[d] < 1 ||
+        output_size[d] + kernel_size[d] - 1 > s.in[at]) {
       raise_error(ErrorKind::kRuntime, "fractional_max_pool: pool size ", kernel_size[d],
-                  " too large relative to input size ", s.in[at], " and output size ", output_size[d]);
+                  " too large relative to input size ", s.in[at], " and output size ",
+                  output_size[d]);
     }
     sizes[lead + d] = output_size[d];
   }
@@ -100,7 +102,8 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const Tensor& input, IntList kern
   Tensor indices = new_empty(sizes, kInt64, input.device());
   if (out.is_meta()) return {out, indices};
   DType type = input.dtype() == kFloat64 ? kFloat64 : kFloat32;
-  Tensor x = to_contiguous(to_dtype(input, type)), r = to_contiguous(to_dtype(random_samples, kFloat64));
+  Tensor x = to_contiguous(to_dtype(input, type)),
+         r = to_contiguous(to_dtype(random_samples, kFloat64));
   Tensor result = new_empty(sizes, type);
   if (type == kFloat64) {
     fractional_planes(result.data_as<double>(), indices.data_as<int64_t>(), x.data_as<double>(),
@@ -116,12 +119,14 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const Tensor& input, IntList kern
 }  // namespace forward
 
 std::tuple<Tensor, Tensor> fractional_max_pool2d(const Tensor& input, IntList kernel_size,
-                                                 IntList output_size, const Tensor& random_samples) {
+                                                 IntList output_size,
+                                                 const Tensor& random_samples) {
   return fractional_of("fractional_max_pool2d", 2, input, kernel_size, output_size, random_samples);
 }
 
 std::tuple<Tensor, Tensor> fractional_max_pool3d(const Tensor& input, IntList kernel_size,
-                                                 IntList output_size, const Tensor& random_samples) {
+                                                 IntList output_size,
+                                                 const Tensor& random_samples) {
   return fractional_of("fractional_max_pool3d", 3, input, kernel_size, output_size, random_samples);
 }
 

@@ -15,22 +15,20 @@
 
 // FACULA_LOOPS declares a row's loops of each instruction set; FACULA_LOOP_TABLE lists them.
 #if FACULA_HAS_AVX512
-#define FACULA_LOOPS(name)                                   \
-  namespace kernels::avx2 {                                  \
-  extern const LoopFn name[kNumDTypes];                      \
-  }                                                          \
-  namespace kernels::avx512 {                                \
-  extern const LoopFn name[kNumDTypes];                      \
+#define FACULA_LOOPS(name)              \
+  namespace kernels::avx2 {             \
+  extern const LoopFn name[kNumDTypes]; \
+  }                                     \
+  namespace kernels::avx512 {           \
+  extern const LoopFn name[kNumDTypes]; \
   }
-#define FACULA_LOOP_TABLE(name) \
-  { kernels::avx2::name, kernels::avx512::name }
+#define FACULA_LOOP_TABLE(name) {kernels::avx2::name, kernels::avx512::name}
 #else
 #define FACULA_LOOPS(name)              \
   namespace kernels::avx2 {             \
   extern const LoopFn name[kNumDTypes]; \
   }
-#define FACULA_LOOP_TABLE(name) \
-  { kernels::avx2::name, nullptr }
+#define FACULA_LOOP_TABLE(name) {kernels::avx2::name, nullptr}
 #endif
 
 namespace facula {
@@ -140,7 +138,9 @@ inline IntList shape_of(const TensorOrScalar& v) {
 }
 inline IntList strides_of(const Tensor& t) { return t.strides(); }
 inline DType dtype_of(const Tensor& t) { return t.defined() ? t.dtype() : kFloat32; }
-inline DType dtype_of(const TensorOrScalar& v) { return v.tensor ? v.tensor->dtype : v.scalar.kind; }
+inline DType dtype_of(const TensorOrScalar& v) {
+  return v.tensor ? v.tensor->dtype : v.scalar.kind;
+}
 inline int64_t dim_of(const Tensor& t) { return t.dim(); }
 inline int64_t numel_of(const Tensor& t) { return t.numel(); }
 inline int64_t offset_of(const Tensor& t) { return t.storage_offset(); }

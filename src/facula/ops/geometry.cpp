@@ -40,7 +40,8 @@ Geometry expand_geometry(const Tensor& t, IntList sizes) {
   if (skip < 0) {
     fail(ErrorKind::kRuntime,
          str("expand: the number of sizes provided (", sizes.ssize(),
-             ") must be greater or equal to the number of dimensions in the tensor (", t.dim(), ")"));
+             ") must be greater or equal to the number of dimensions in the tensor (", t.dim(),
+             ")"));
   }
   Geometry g;
   g.offset = t.storage_offset();
@@ -50,17 +51,20 @@ Geometry expand_geometry(const Tensor& t, IntList sizes) {
     int64_t stride = i < skip ? 0 : t.strides()[i - skip];
     if (want == -1) {
       if (i < skip) {
-        fail(ErrorKind::kRuntime, str("expand: the expanded size of the tensor (-1) isn't allowed in "
-                                      "a leading, non-existing dimension ", i));
+        fail(ErrorKind::kRuntime,
+             str("expand: the expanded size of the tensor (-1) isn't allowed in "
+                 "a leading, non-existing dimension ",
+                 i));
       }
       want = have;
     }
-    if (want < 0) fail(ErrorKind::kRuntime, str("expand: expected sizes of at least -1, got ", want));
+    if (want < 0)
+      fail(ErrorKind::kRuntime, str("expand: expected sizes of at least -1, got ", want));
     if (want != have && have != 1) {
       fail(ErrorKind::kRuntime,
-           str("expand: The expanded size of the tensor (", want, ") must match the existing size (",
-               have, ") at non-singleton dimension ", i, ".  Target sizes: ", list_text(sizes),
-               ".  Tensor sizes: ", list_text(t.sizes())));
+           str("expand: The expanded size of the tensor (", want,
+               ") must match the existing size (", have, ") at non-singleton dimension ", i,
+               ".  Target sizes: ", list_text(sizes), ".  Tensor sizes: ", list_text(t.sizes())));
     }
     g.sizes.push_back(want);
     g.strides.push_back(want == have && i >= skip ? stride : 0);
@@ -107,7 +111,8 @@ Geometry view_geometry(const Tensor& t, IntList sizes) {
     fail(ErrorKind::kRuntime,
          str("view: view size is not compatible with input tensor's size and stride (at least one "
              "dimension spans across two contiguous subspaces). Use .reshape(...) instead. Shape ",
-             list_text(t.sizes()), " with strides ", list_text(t.strides()), " to ", list_text(sizes)));
+             list_text(t.sizes()), " with strides ", list_text(t.strides()), " to ",
+             list_text(sizes)));
   }
   g.strides = std::move(*strides);
   return g;
@@ -120,8 +125,8 @@ Geometry select_geometry(const Tensor& t, int64_t dim, int64_t index) {
   dim = wrap_dim(dim, t.dim(), "select");
   int64_t size = t.sizes()[dim];
   if (index < -size || index >= size) {
-    fail(ErrorKind::kIndex, str("index ", index, " is out of bounds for dimension ", dim,
-                                " with size ", size));
+    fail(ErrorKind::kIndex,
+         str("index ", index, " is out of bounds for dimension ", dim, " with size ", size));
   }
   Geometry g = geometry_of(t);
   g.offset += (index < 0 ? index + size : index) * g.strides[dim];
@@ -132,7 +137,8 @@ Geometry select_geometry(const Tensor& t, int64_t dim, int64_t index) {
 
 Geometry slice_geometry(const Tensor& t, int64_t dim, std::optional<int64_t> start,
                         std::optional<int64_t> end, int64_t step) {
-  if (t.dim() == 0) fail(ErrorKind::kRuntime, "slice: slice() cannot be applied to a 0-dim tensor.");
+  if (t.dim() == 0)
+    fail(ErrorKind::kRuntime, "slice: slice() cannot be applied to a 0-dim tensor.");
   dim = wrap_dim(dim, t.dim(), "slice");
   if (step <= 0) fail(ErrorKind::kRuntime, str("slice: slice step must be positive, got ", step));
   int64_t size = t.sizes()[dim];
@@ -217,8 +223,8 @@ Geometry unfold_geometry(const Tensor& t, int64_t dim, int64_t size, int64_t ste
   int64_t have = t.dim() ? t.sizes()[dim] : 1;
   if (size < 0) fail(ErrorKind::kRuntime, str("unfold: size is ", size, " but must be >= 0"));
   if (size > have) {
-    fail(ErrorKind::kRuntime, str("maximum size for tensor at dimension ", dim, " is ", have,
-                                  " but size is ", size));
+    fail(ErrorKind::kRuntime,
+         str("maximum size for tensor at dimension ", dim, " is ", have, " but size is ", size));
   }
   if (step <= 0) fail(ErrorKind::kRuntime, str("unfold: step is ", step, " but must be > 0"));
   Geometry g = geometry_of(t);
@@ -250,9 +256,11 @@ Geometry strided_geometry(const Tensor& t, IntList sizes, IntList strides,
 
 Geometry movedim_geometry(const Tensor& t, IntList source, IntList destination) {
   if (source.size() != destination.size()) {
-    fail(ErrorKind::kRuntime, str("movedim: Invalid source or destination dims: source (",
-                                  list_text(source), " dims ) should contain the same number of dims "
-                                  "as destination (", list_text(destination), " dims)"));
+    fail(ErrorKind::kRuntime,
+         str("movedim: Invalid source or destination dims: source (", list_text(source),
+             " dims ) should contain the same number of dims "
+             "as destination (",
+             list_text(destination), " dims)"));
   }
   int64_t n = t.dim();
   dim_mask(source, n, "movedim", false);

@@ -33,9 +33,8 @@ bool has_nan(const Tensor& t) {
 }
 
 __attribute__((constructor)) void fill_table() {
-  gradient_ops = GradientOps{add_tensors, add_into, zeros_of, ones_of, dense_copy,
-                             sum_to,      cast_to,  real_part, strided, copy_into,
-                             as_real,     as_complex, has_nan};
+  gradient_ops = GradientOps{add_tensors, add_into, zeros_of,  ones_of, dense_copy, sum_to, cast_to,
+                             real_part,   strided,  copy_into, as_real, as_complex, has_nan};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// grid_sample from parts that have derivatives: the taps of each dimension as tensors. It serves the
-// second derivative only.
+// grid_sample from parts that have derivatives: the taps of each dimension as tensors. It serves
+// the second derivative only.
 #include "facula/autograd/meta.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
@@ -12,8 +12,8 @@
 namespace facula {
 namespace {
 
-// The taps along one dimension for all positions [batch, out]: indices inside the image, and weights
-// that are 0 for taps outside.
+// The taps along one dimension for all positions [batch, out]: indices inside the image, and
+// weights that are 0 for taps outside.
 struct TensorTaps {
   std::vector<Tensor> index, weight;
 };
@@ -97,12 +97,13 @@ Tensor grid_sample_from_parts(const Tensor& input, const Tensor& grid, int mode,
   // Partial sums over the dimensions so far: flat indices and weights.
   TensorTaps all;
   for (int64_t d = 0; d < n; ++d) {
-    TensorTaps t = taps_along(select(places, 2, n - 1 - d), input->sizes[d + 2], mode, padding,
-                              align_corners);
+    TensorTaps t =
+        taps_along(select(places, 2, n - 1 - d), input->sizes[d + 2], mode, padding, align_corners);
     TensorTaps next;
     for (size_t i = 0; i < (d ? all.index.size() : 1); ++i) {
       for (size_t j = 0; j < t.index.size(); ++j) {
-        next.index.push_back(d ? add(mul(all.index[i], input->sizes[d + 2]), t.index[j]) : t.index[j]);
+        next.index.push_back(d ? add(mul(all.index[i], input->sizes[d + 2]), t.index[j])
+                               : t.index[j]);
         next.weight.push_back(d ? mul(all.weight[i], t.weight[j]) : t.weight[j]);
       }
     }

@@ -35,25 +35,29 @@ void check_grid(const Tensor& input, const Tensor& grid, std::string_view mode,
                 "'bicubic', but got: '", mode, "'");
   }
   if (padding != "zeros" && padding != "border" && padding != "reflection") {
-    raise_error(ErrorKind::kValue, "grid_sample: expected padding_mode to be 'zeros', 'border', or ",
+    raise_error(ErrorKind::kValue,
+                "grid_sample: expected padding_mode to be 'zeros', 'border', or ",
                 "'reflection', but got: '", padding, "'");
   }
   if (input.dtype() != grid.dtype()) {
-    raise_error(ErrorKind::kRuntime, "grid_sample: expected input and grid to have same dtype, but ",
-                "input has ", dtype_name(input.dtype()), " and grid has ", dtype_name(grid.dtype()));
+    raise_error(ErrorKind::kRuntime,
+                "grid_sample: expected input and grid to have same dtype, but ", "input has ",
+                dtype_name(input.dtype()), " and grid has ", dtype_name(grid.dtype()));
   }
   if (!input.is_floating_point()) {
     raise_error(ErrorKind::kNotImplemented, "\"grid_sample\" not implemented for '",
                 dtype_title(input.dtype()), "'");
   }
   if ((input.dim() != 4 && input.dim() != 5) || input.dim() != grid.dim()) {
-    raise_error(ErrorKind::kRuntime, "grid_sample: expected 4D or 5D input and grid with same number ",
+    raise_error(ErrorKind::kRuntime,
+                "grid_sample: expected 4D or 5D input and grid with same number ",
                 "of dimensions, but got input with sizes ", list_text(input.sizes()),
                 " and grid with sizes ", list_text(grid.sizes()));
   }
   if (input->sizes[0] != grid->sizes[0] || grid.size(-1) != input.dim() - 2) {
-    raise_error(ErrorKind::kRuntime, "grid_sample: expected grid to have the batch of the input and ",
-                "size ", input.dim() - 2, " in last dimension, but got grid with sizes ",
+    raise_error(ErrorKind::kRuntime,
+                "grid_sample: expected grid to have the batch of the input and ", "size ",
+                input.dim() - 2, " in last dimension, but got grid with sizes ",
                 list_text(grid.sizes()), " for input ", list_text(input.sizes()));
   }
   for (int64_t d = 2; d < input.dim(); ++d) {
@@ -63,8 +67,7 @@ void check_grid(const Tensor& input, const Tensor& grid, std::string_view mode,
     }
   }
   if (mode == "bicubic" && input.dim() == 5) {
-    raise_error(ErrorKind::kRuntime,
-                "grid_sample: bicubic interpolation only supports 4D input");
+    raise_error(ErrorKind::kRuntime, "grid_sample: bicubic interpolation only supports 4D input");
   }
 }
 
@@ -86,8 +89,9 @@ Tensor grid_sample_at(const Tensor& input, const Tensor& grid, std::string_view 
   return to_dtype(out, input.dtype());
 }
 
-std::tuple<Tensor, Tensor> grid_sample_backward_fused(const Tensor& grad_output, const Tensor& input,
-                                                      const Tensor& grid, std::string_view mode,
+std::tuple<Tensor, Tensor> grid_sample_backward_fused(const Tensor& grad_output,
+                                                      const Tensor& input, const Tensor& grid,
+                                                      std::string_view mode,
                                                       std::string_view padding_mode,
                                                       bool align_corners, uint64_t output_mask) {
   DType type = input.dtype() == kFloat64 ? kFloat64 : kFloat32;
@@ -97,10 +101,9 @@ std::tuple<Tensor, Tensor> grid_sample_backward_fused(const Tensor& grad_output,
   if (input.is_meta()) return {dx, dgrid};
   Tensor x = to_contiguous(to_dtype(input, type)), at = to_contiguous(to_dtype(grid, type));
   Tensor g = to_contiguous(to_dtype(grad_output, type));
-  kernels::pictures->grid_sample_backward(type, dx.defined() ? dx.data() : nullptr,
-                                          dgrid.defined() ? dgrid.data() : nullptr, g.data(),
-                                          x.data(), at.data(),
-                                          grid_shape(x, at, mode, padding_mode, align_corners));
+  kernels::pictures->grid_sample_backward(
+      type, dx.defined() ? dx.data() : nullptr, dgrid.defined() ? dgrid.data() : nullptr, g.data(),
+      x.data(), at.data(), grid_shape(x, at, mode, padding_mode, align_corners));
   return {dx, dgrid};
 }
 
@@ -173,7 +176,8 @@ Tensor affine_grid(const Tensor& theta, IntList size, bool align_corners) {
                 list_text(size), ". Got ", list_text(theta.sizes()), '.');
   }
   if (!theta.is_floating_point()) {
-    raise_error(ErrorKind::kValue, "affine_grid: Expected theta to have floating point type, but got ",
+    raise_error(ErrorKind::kValue,
+                "affine_grid: Expected theta to have floating point type, but got ",
                 dtype_name(theta.dtype()));
   }
   // The homogeneous coordinates of all positions, x first.
@@ -192,9 +196,9 @@ Tensor affine_grid(const Tensor& theta, IntList size, bool align_corners) {
                                 {points->strides, static_cast<size_t>(n)}, n - 1 - d);
     copy_raw(slot, wide);
   }
-  Tensor grid = matmul(expand(reshape(points, IntList({1, count, n + 1})),
-                              IntList({size[0], count, n + 1})),
-                       transpose(theta, 1, 2));
+  Tensor grid =
+      matmul(expand(reshape(points, IntList({1, count, n + 1})), IntList({size[0], count, n + 1})),
+             transpose(theta, 1, 2));
   Sizes shape = {size[0]};
   for (int64_t d = 0; d < n; ++d) shape.push_back(size[d + 2]);
   shape.push_back(n);
@@ -204,11 +208,13 @@ Tensor affine_grid(const Tensor& theta, IntList size, bool align_corners) {
 Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   int64_t r = upscale_factor, n = self.dim() - 3;
   if (self.dim() < 3) {
-    raise_error(ErrorKind::kRuntime, "pixel_shuffle expects input to have at least 3 dimensions, but ",
+    raise_error(ErrorKind::kRuntime,
+                "pixel_shuffle expects input to have at least 3 dimensions, but ",
                 "got input with ", self.dim(), " dimension(s)");
   }
   if (r <= 0) {
-    raise_error(ErrorKind::kRuntime, "pixel_shuffle expects a positive upscale_factor, but got ", r);
+    raise_error(ErrorKind::kRuntime, "pixel_shuffle expects a positive upscale_factor, but got ",
+                r);
   }
   int64_t c = self.size(-3), h = self.size(-2), w = self.size(-1);
   if (c % (r * r) != 0) {
@@ -227,12 +233,13 @@ Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
 Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
   int64_t r = downscale_factor, n = self.dim() - 3;
   if (self.dim() < 3) {
-    raise_error(ErrorKind::kRuntime, "pixel_unshuffle expects input to have at least 3 dimensions, ",
+    raise_error(ErrorKind::kRuntime,
+                "pixel_unshuffle expects input to have at least 3 dimensions, ",
                 "but got input with ", self.dim(), " dimension(s)");
   }
   if (r <= 0) {
-    raise_error(ErrorKind::kRuntime, "pixel_unshuffle expects a positive downscale_factor, but got ",
-                r);
+    raise_error(ErrorKind::kRuntime,
+                "pixel_unshuffle expects a positive downscale_factor, but got ", r);
   }
   int64_t c = self.size(-3), h = self.size(-2), w = self.size(-1);
   if (h % r != 0 || w % r != 0) {
@@ -249,13 +256,15 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   if (self.dim() < 3) {
-    raise_error(ErrorKind::kRuntime, "channel_shuffle expects input with > 2 dims, but got input with ",
-                "sizes ", list_text(self.sizes()));
+    raise_error(ErrorKind::kRuntime,
+                "channel_shuffle expects input with > 2 dims, but got input with ", "sizes ",
+                list_text(self.sizes()));
   }
   int64_t c = self->sizes[1];
   if (groups <= 0 || c % groups != 0) {
-    raise_error(ErrorKind::kRuntime, "channel_shuffle: number of channels must be divisible by groups, ",
-                "got ", c, " channels and ", groups, " groups.");
+    raise_error(ErrorKind::kRuntime,
+                "channel_shuffle: number of channels must be divisible by groups, ", "got ", c,
+                " channels and ", groups, " groups.");
   }
   Tensor split = reshape(self, IntList({self->sizes[0], groups, c / groups, -1}));
   return reshape(transpose(split, 1, 2), self.sizes());

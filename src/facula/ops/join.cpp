@@ -22,7 +22,8 @@ DType common_dtype(TensorList tensors) {
   int dims = -1, zeros = -1;
   for (const Tensor& t : tensors) {
     int& slot = t.dim() ? dims : zeros;
-    slot = slot < 0 ? static_cast<int>(t.dtype()) : static_cast<int>(promote(DType(slot), t.dtype()));
+    slot =
+        slot < 0 ? static_cast<int>(t.dtype()) : static_cast<int>(promote(DType(slot), t.dtype()));
   }
   if (dims < 0) return DType(zeros);
   if (zeros < 0 || category(DType(zeros)) <= category(DType(dims))) return DType(dims);
@@ -42,20 +43,21 @@ int64_t split_dim(const Tensor& self, int64_t dim, const char* op) {
 
 int64_t stack_axis(const Tensor& self, int64_t least, const char* op) {
   if (self.dim() < least) {
-    fail(ErrorKind::kRuntime, str("torch.", op, " requires a tensor with at least ", least,
-                                  " dimension", least > 1 ? "s" : "", ", but got a tensor with ", self.dim(),
-                                  " dimensions!"));
+    fail(ErrorKind::kRuntime,
+         str("torch.", op, " requires a tensor with at least ", least, " dimension",
+             least > 1 ? "s" : "", ", but got a tensor with ", self.dim(), " dimensions!"));
   }
   if (least == 1) return self.dim() == 1 ? 0 : 1;
   return least == 2 ? 0 : 2;
 }
 
-std::vector<Tensor> split_evenly(const Tensor& self, int64_t sections, int64_t axis, const char* op) {
+std::vector<Tensor> split_evenly(const Tensor& self, int64_t sections, int64_t axis,
+                                 const char* op) {
   int64_t size = self.sizes()[axis];
   if (sections <= 0 || size % sections) {
     fail(ErrorKind::kRuntime, str("torch.", op, " attempted to split along dimension ", axis,
-                                  ", but the size of the dimension ", size, " is not divisible by the split_size ",
-                                  sections, "!"));
+                                  ", but the size of the dimension ", size,
+                                  " is not divisible by the split_size ", sections, "!"));
   }
   return tensor_split(self, sections, axis);
 }
@@ -76,7 +78,8 @@ Tensor cat(TensorList tensors, int64_t dim) {
   const Tensor* shape_of_all = nullptr;
   for (const Tensor& t : tensors) {
     if (t.dim() == 0) {
-      fail(ErrorKind::kRuntime, "cat: zero-dimensional tensor (at position 0) cannot be concatenated");
+      fail(ErrorKind::kRuntime,
+           "cat: zero-dimensional tensor (at position 0) cannot be concatenated");
     }
     if (!legacy_empty(t) && !shape_of_all) shape_of_all = &t;
   }
@@ -87,14 +90,14 @@ Tensor cat(TensorList tensors, int64_t dim) {
     if (legacy_empty(t) && first.dim() != 1) continue;
     if (t.dim() != first.dim()) {
       fail(ErrorKind::kRuntime, str("cat: Tensors must have same number of dimensions: got ",
-                                            first.dim(), " and ", t.dim()));
+                                    first.dim(), " and ", t.dim()));
     }
     for (int64_t d = 0; d < t.dim(); ++d) {
       if (d == axis || t.sizes()[d] == first.sizes()[d]) continue;
       fail(ErrorKind::kRuntime,
            str("cat: Sizes of tensors must match except in dimension ", axis, ". Expected size ",
-                       first.sizes()[d], " but got size ", t.sizes()[d], " for tensor number ",
-                       static_cast<int64_t>(k), " in the list."));
+               first.sizes()[d], " but got size ", t.sizes()[d], " for tensor number ",
+               static_cast<int64_t>(k), " in the list."));
     }
     if (__builtin_add_overflow(total, t.sizes()[axis], &total)) {
       fail(ErrorKind::kRuntime, "cat: the size of the result overflows");
@@ -102,9 +105,10 @@ Tensor cat(TensorList tensors, int64_t dim) {
   }
   Sizes shape = first.sizes().to_sizes();
   shape[axis] = total;
-  bool channels_last = first.dim() == 4 && std::all_of(tensors.begin(), tensors.end(), [](const Tensor& t) {
-    return !t.is_contiguous() && is_contiguous_as(t, MemoryFormat::kChannelsLast);
-  });
+  bool channels_last =
+      first.dim() == 4 && std::all_of(tensors.begin(), tensors.end(), [](const Tensor& t) {
+        return !t.is_contiguous() && is_contiguous_as(t, MemoryFormat::kChannelsLast);
+      });
   DType type = common_dtype(tensors);
   Tensor r = channels_last ? new_formatted(shape, type, first.device(), MemoryFormat::kChannelsLast)
                            : new_empty(shape, type, first.device());
@@ -143,10 +147,10 @@ Tensor stack(TensorList tensors, int64_t dim) {
   int64_t axis = wrap_dim(dim, tensors[0].dim() + 1, "stack");
   for (size_t k = 1; k < tensors.size(); ++k) {
     if (!(tensors[k].sizes() == tensors[0].sizes())) {
-      fail(ErrorKind::kRuntime, str("stack expects each tensor to be equal size, but got ",
-                                            list_text(tensors[0].sizes()), " at entry 0 and ",
-                                            list_text(tensors[k].sizes()), " at entry ",
-                                            static_cast<int64_t>(k)));
+      fail(ErrorKind::kRuntime,
+           str("stack expects each tensor to be equal size, but got ",
+               list_text(tensors[0].sizes()), " at entry 0 and ", list_text(tensors[k].sizes()),
+               " at entry ", static_cast<int64_t>(k)));
     }
   }
   return cat(map_list(tensors, [&](const Tensor& t) { return unsqueeze(t, axis); }), axis);
@@ -166,12 +170,14 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   int64_t axis = split_dim(self, dim, "split");
   int64_t size = self.sizes()[axis];
   if (split_size < 0) {
-    fail(ErrorKind::kRuntime, str("split expects split_size be non-negative, but got split_size=",
-                                          split_size));
+    fail(ErrorKind::kRuntime,
+         str("split expects split_size be non-negative, but got split_size=", split_size));
   }
   if (split_size == 0 && size != 0) {
-    fail(ErrorKind::kRuntime, str("split_size can only be 0 if dimension size is 0, but got dimension "
-                                          "size of ", size));
+    fail(ErrorKind::kRuntime,
+         str("split_size can only be 0 if dimension size is 0, but got dimension "
+             "size of ",
+             size));
   }
   if (size == 0) return {narrow_piece(self, axis, 0, 0)};
   std::vector<Tensor> out;
@@ -188,15 +194,16 @@ std::vector<Tensor> split_with_sizes(const Tensor& self, IntList sizes, int64_t 
   for (int64_t s : sizes) {
     if (s < 0) {
       fail(ErrorKind::kRuntime, str("split_with_sizes expects split_sizes have only non-negative "
-                                            "entries, but got split_sizes=", list_text(sizes)));
+                                    "entries, but got split_sizes=",
+                                    list_text(sizes)));
     }
     if (__builtin_add_overflow(total, s, &total)) total = -1;
     if (total < 0) break;
   }
   if (total != have) {
     fail(ErrorKind::kRuntime, str("split_with_sizes expects split_sizes to sum exactly to ", have,
-                                          " (input tensor's size at dimension ", axis,
-                                          "), but got split_sizes=", list_text(sizes)));
+                                  " (input tensor's size at dimension ", axis,
+                                  "), but got split_sizes=", list_text(sizes)));
   }
   std::vector<Tensor> out;
   int64_t at = 0;
@@ -249,13 +256,16 @@ std::vector<Tensor> tensor_split_indices(const Tensor& self, IntList indices, in
 
 std::vector<Tensor> tensor_split_tensor(const Tensor& self, const Tensor& where, int64_t dim) {
   if (where.dtype() != kInt64) {
-    fail(ErrorKind::kRuntime, str("tensor_split expected tensor_indices_or_sections to have dtype of "
-                                          "long, but got ", dtype_title(where.dtype())));
+    fail(ErrorKind::kRuntime,
+         str("tensor_split expected tensor_indices_or_sections to have dtype of "
+             "long, but got ",
+             dtype_title(where.dtype())));
   }
   if (where.dim() > 1) {
-    fail(ErrorKind::kRuntime, str("tensor_split expected tensor_indices_or_sections to be a "
-                                          "zero-dimensional or one-dimensional tensor, but got a tensor with ",
-                                          where.dim(), " dims"));
+    fail(ErrorKind::kRuntime,
+         str("tensor_split expected tensor_indices_or_sections to be a "
+             "zero-dimensional or one-dimensional tensor, but got a tensor with ",
+             where.dim(), " dims"));
   }
   Tensor list = to_contiguous(where);
   if (where.dim() == 0) return tensor_split(self, *list.data_as<int64_t>(), dim);
@@ -312,7 +322,8 @@ Tensor dstack(TensorList tensors) {
 
 Tensor column_stack(TensorList tensors) {
   check_list(tensors, "column_stack");
-  return hstack(map_list(tensors, [](const Tensor& t) { return t.dim() <= 1 ? reshape(t, {t.numel(), 1}) : t; }));
+  return hstack(map_list(
+      tensors, [](const Tensor& t) { return t.dim() <= 1 ? reshape(t, {t.numel(), 1}) : t; }));
 }
 
 Tensor block_diag(TensorList tensors) {
@@ -321,8 +332,10 @@ Tensor block_diag(TensorList tensors) {
   std::vector<Tensor> blocks;
   for (const Tensor& t : tensors) {
     if (t.dim() > 2) {
-      fail(ErrorKind::kRuntime, str("torch.block_diag: Input tensors must have 2 or fewer dimensions. "
-                                            "Input has ", t.dim(), " dimensions"));
+      fail(ErrorKind::kRuntime,
+           str("torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+               "Input has ",
+               t.dim(), " dimensions"));
     }
     blocks.push_back(atleast_2d(t));
     rows += blocks.back().sizes()[0];
@@ -342,7 +355,8 @@ std::vector<Tensor> meshgrid_list(TensorList tensors, std::string_view indexing)
   if (tensors.empty()) fail(ErrorKind::kRuntime, "meshgrid expects a non-empty TensorList");
   if (indexing != "ij" && indexing != "xy") {
     fail(ErrorKind::kRuntime, str("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but "
-                                          "received: ", indexing));
+                                  "received: ",
+                                  indexing));
   }
   bool swap = indexing == "xy" && tensors.size() > 1;
   std::vector<Tensor> in(tensors.begin(), tensors.end());
@@ -350,8 +364,10 @@ std::vector<Tensor> meshgrid_list(TensorList tensors, std::string_view indexing)
   Sizes shape;
   for (const Tensor& t : in) {
     if (t.dim() > 1) {
-      fail(ErrorKind::kRuntime, str("torch.meshgrid: Expected 0D or 1D tensor in the tensor list but "
-                                            "got: ", t.dim(), "D"));
+      fail(ErrorKind::kRuntime,
+           str("torch.meshgrid: Expected 0D or 1D tensor in the tensor list but "
+               "got: ",
+               t.dim(), "D"));
     }
     if (t.dtype() != in[0].dtype()) {
       fail(ErrorKind::kRuntime, "torch.meshgrid expects all tensors to have the same dtype");

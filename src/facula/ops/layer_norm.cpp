@@ -29,7 +29,8 @@ RowShape row_shape(const Tensor& input, IntList normalized_shape) {
 void check_shapes_of_rows(const char* op, const Tensor& input, IntList shape, const Tensor& weight,
                           const Tensor& bias) {
   if (shape.empty()) {
-    raise_error(ErrorKind::kRuntime, op, ": Expected normalized_shape to be at least 1-dimensional,",
+    raise_error(ErrorKind::kRuntime, op,
+                ": Expected normalized_shape to be at least 1-dimensional,",
                 " i.e., containing at least one element, but got normalized_shape = []");
   }
   auto check = [&](const char* name, const Tensor& t) {
@@ -71,8 +72,9 @@ Tensor normalise_rows(const Tensor& input, IntList shape, const Tensor& weight, 
   if (out.is_meta() || out.numel() == 0) return out;
   RowShape r = row_shape(x, shape);
   Tensor w = norm_layer::parameter(weight, x.dtype()), b = norm_layer::parameter(bias, x.dtype());
-  kernels::norms->layer_norm(x.dtype(), out.data(), norm_layer::pointer(mean), rstd.data(), x.data(),
-                             norm_layer::pointer(w), norm_layer::pointer(b), r.rows, r.n, eps);
+  kernels::norms->layer_norm(x.dtype(), out.data(), norm_layer::pointer(mean), rstd.data(),
+                             x.data(), norm_layer::pointer(w), norm_layer::pointer(b), r.rows, r.n,
+                             eps);
   return out;
 }
 
@@ -122,8 +124,9 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_fused(
   RowShape r = row_shape(x, normalized_shape);
   Tensor w = norm_layer::parameter(weight, x.dtype());
   kernels::norms->layer_norm_backward(x.dtype(), norm_layer::pointer(dx), norm_layer::pointer(dw),
-                                      norm_layer::pointer(db), g.data(), x.data(), norm_layer::pointer(mean),
-                                      rstd.data(), norm_layer::pointer(w), r.rows, r.n);
+                                      norm_layer::pointer(db), g.data(), x.data(),
+                                      norm_layer::pointer(mean), rstd.data(),
+                                      norm_layer::pointer(w), r.rows, r.n);
   return {dx, dw, db};
 }
 
@@ -132,8 +135,9 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_layer(const Tensor& input, int64_t
                                                     double eps) {
   norm_layer::check_floating("group_norm", input);
   if (input.dim() < 2) {
-    raise_error(ErrorKind::kRuntime, "group_norm: Expected at least 2 dimensions for input tensor but ",
-                "received ", input.dim());
+    raise_error(ErrorKind::kRuntime,
+                "group_norm: Expected at least 2 dimensions for input tensor but ", "received ",
+                input.dim());
   }
   int64_t channels = input->sizes[1];
   if (num_groups <= 0 || channels == 0 || channels % num_groups != 0) {
@@ -156,8 +160,8 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_layer(const Tensor& input, int64_t
   if (out.is_meta() || out.numel() == 0) return {out, mean, rstd};
   Tensor w = norm_layer::parameter(weight, x.dtype()), b = norm_layer::parameter(bias, x.dtype());
   kernels::norms->group_norm(x.dtype(), out.data(), mean.data(), rstd.data(), x.data(),
-                             norm_layer::pointer(w), norm_layer::pointer(b), norm_layer::planes_of(x, false),
-                             num_groups, eps);
+                             norm_layer::pointer(w), norm_layer::pointer(b),
+                             norm_layer::planes_of(x, false), num_groups, eps);
   return {out, mean, rstd};
 }
 
@@ -177,8 +181,8 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_fused(
   Tensor w = norm_layer::parameter(weight, x.dtype());
   kernels::norms->group_norm_backward(x.dtype(), norm_layer::pointer(dx), norm_layer::pointer(dw),
                                       norm_layer::pointer(db), g.data(), x.data(), mean.data(),
-                                      rstd.data(), norm_layer::pointer(w), norm_layer::planes_of(x, false),
-                                      num_groups);
+                                      rstd.data(), norm_layer::pointer(w),
+                                      norm_layer::planes_of(x, false), num_groups);
   return {dx, dw, db};
 }
 
@@ -199,12 +203,9 @@ Tensor rows_from_parts(const std::vector<Tensor>& x, int64_t dims, bool centred,
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad_output,
-                                                       const Tensor& input,
-                                                       IntList normalized_shape,
-                                                       const Tensor& weight, const Tensor& mean,
-                                                       const Tensor& rstd, double eps,
-                                                       uint64_t output_mask) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
+    const Tensor& grad_output, const Tensor& input, IntList normalized_shape, const Tensor& weight,
+    const Tensor& mean, const Tensor& rstd, double eps, uint64_t output_mask) {
   if (!recording_any({&grad_output, &input, &weight})) {
     return layer_norm_backward_fused(grad_output, input, normalized_shape, weight, mean, rstd,
                                      output_mask);
@@ -282,7 +283,8 @@ Tensor rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& wei
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
                   double eps, bool) {
   if (input.dim() >= 2 && num_groups > 0 && input.numel() == num_groups) {
-    raise_error(ErrorKind::kValue, "group_norm: Expected more than 1 value per channel when training,",
+    raise_error(ErrorKind::kValue,
+                "group_norm: Expected more than 1 value per channel when training,",
                 " got input size ", list_text(input.sizes()));
   }
   return std::get<0>(group_norm_layer(input, num_groups, weight, bias, eps));

@@ -21,7 +21,8 @@ namespace {
 }
 
 void check_rank(const char* op, const char* name, int64_t rank, const Tensor& t) {
-  if (t.dim() != rank) [[unlikely]] fail_rank(op, name, rank, t);
+  if (t.dim() != rank) [[unlikely]]
+    fail_rank(op, name, rank, t);
 }
 
 void check_matrices(const char* op, const Tensor& a, const Tensor& b) {
@@ -38,17 +39,18 @@ void check_batches(const char* op, const Tensor& a, const Tensor& b) {
   check_rank(op, "batch1", 3, a);
   check_rank(op, "batch2", 3, b);
   if (a->sizes[0] != b->sizes[0] || a->sizes[2] != b->sizes[1]) {
-    raise_error(ErrorKind::kRuntime, op, ": Expected size for first two dimensions of batch2 tensor",
-                " to be: ", list_text({a->sizes[0], a->sizes[2]}), " but got: ",
-                list_text({b->sizes[0], b->sizes[1]}), '.');
+    raise_error(ErrorKind::kRuntime, op,
+                ": Expected size for first two dimensions of batch2 tensor",
+                " to be: ", list_text({a->sizes[0], a->sizes[2]}),
+                " but got: ", list_text({b->sizes[0], b->sizes[1]}), '.');
   }
   check_product_types(op, a, b);
 }
 
 void check_vector(const char* op, const Tensor& matrix, const Tensor& vector) {
   if (matrix.dim() != 2 || vector.dim() != 1) {
-    raise_error(ErrorKind::kRuntime, op, ": vector + matrix @ vector expected, got a ", matrix.dim(),
-                "-D and a ", vector.dim(), "-D tensor");
+    raise_error(ErrorKind::kRuntime, op, ": vector + matrix @ vector expected, got a ",
+                matrix.dim(), "-D and a ", vector.dim(), "-D tensor");
   }
   if (matrix->sizes[1] != vector->sizes[0]) {
     raise_error(ErrorKind::kRuntime, op, ": size mismatch, got mat (", matrix->sizes[0], 'x',
@@ -101,8 +103,8 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
   check_batches("bmm", self, mat2);
-  Tensor out = new_empty({self->sizes[0], self->sizes[1], mat2->sizes[2]}, self.dtype(),
-                         self.device());
+  Tensor out =
+      new_empty({self->sizes[0], self->sizes[1], mat2->sizes[2]}, self.dtype(), self.device());
   multiply_batch_into(out, self, mat2);
   return out;
 }
@@ -150,18 +152,18 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
              const Scalar& alpha) {
   check_matrices("addmm", mat1, mat2);
   Sizes shape = {mat1->sizes[0], mat2->sizes[1]};
-  return scaled_sum("addmm", self, shape, mat1.dtype(), beta, alpha,
-                    [&](const Tensor& out, const Product& p) { multiply_into(out, mat1, mat2, p); });
+  return scaled_sum(
+      "addmm", self, shape, mat1.dtype(), beta, alpha,
+      [&](const Tensor& out, const Product& p) { multiply_into(out, mat1, mat2, p); });
 }
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
   check_batches("baddbmm", batch1, batch2);
   Sizes shape = {batch1->sizes[0], batch1->sizes[1], batch2->sizes[2]};
-  return scaled_sum("baddbmm", self, shape, batch1.dtype(), beta, alpha,
-                    [&](const Tensor& out, const Product& p) {
-                      multiply_batch_into(out, batch1, batch2, p);
-                    });
+  return scaled_sum(
+      "baddbmm", self, shape, batch1.dtype(), beta, alpha,
+      [&](const Tensor& out, const Product& p) { multiply_batch_into(out, batch1, batch2, p); });
 }
 
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
@@ -188,7 +190,8 @@ Tensor linear_product(const Tensor& input, const Tensor& weight, const Tensor& b
   shape[shape.size() - 1] = out_features;
   Tensor out = new_empty(shape, input.dtype(), input.device());
   Tensor x = matrix_of(input);
-  Tensor y = out.dim() == 2 ? out : alias_storage(out, {x->sizes[0], out_features}, {out_features, 1}, 0);
+  Tensor y =
+      out.dim() == 2 ? out : alias_storage(out, {x->sizes[0], out_features}, {out_features, 1}, 0);
   Product how;
   if (bias.defined()) {
     check_product_types("linear", input, bias);
@@ -290,8 +293,8 @@ Tensor matmul_batched(const Tensor& a, const Tensor& b) {
   Sizes batch = broadcast_sizes({xs.data(), xs.size() - 2}, {ys.data(), ys.size() - 2}, "matmul");
   int64_t m = x.size(-2), k = x.size(-1), n = y.size(-1), count = 1;
   if (k != y.size(-2)) {
-    raise_error(ErrorKind::kRuntime, "matmul: the inner sizes differ: ", list_text(a.sizes()), " @ ",
-                list_text(b.sizes()), " (", k, " and ", y.size(-2), ')');
+    raise_error(ErrorKind::kRuntime, "matmul: the inner sizes differ: ", list_text(a.sizes()),
+                " @ ", list_text(b.sizes()), " (", k, " and ", y.size(-2), ')');
   }
   Sizes x_shape = batch, y_shape = batch, shape = batch;
   for (int64_t s : batch) count *= s;
@@ -333,7 +336,8 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  if (weight.dim() != 1) [[likely]] return linear_product(input, weight, bias);
+  if (weight.dim() != 1) [[likely]]
+    return linear_product(input, weight, bias);
   if (bias.defined() && bias.dim() != 0) {
     raise_error(ErrorKind::kRuntime, "linear: with a weight of shape ", list_text(weight.sizes()),
                 " the bias must be 0-D, got shape ", list_text(bias.sizes()));

@@ -28,8 +28,8 @@ inline kernels::Planes planes_of(const Tensor& t, bool last) {
 
 inline void check_floating(const char* op, const Tensor& t) {
   if (t.is_floating_point()) return;
-  raise_error(ErrorKind::kNotImplemented, '"', op, "\" not implemented for '", dtype_title(t.dtype()),
-              "'");
+  raise_error(ErrorKind::kNotImplemented, '"', op, "\" not implemented for '",
+              dtype_title(t.dtype()), "'");
 }
 
 }  // namespace facula::norm_layer

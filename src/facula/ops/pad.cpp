@@ -12,8 +12,8 @@
 namespace facula {
 namespace {
 
-// The part of a tensor that remains when `pad` (front, back, from the last dimension on) is negative
-// or, with sign -1, positive.
+// The part of a tensor that remains when `pad` (front, back, from the last dimension on) is
+// negative or, with sign -1, positive.
 Tensor cropped(const Tensor& t, IntList pad, int64_t sign) {
   Sizes sizes = t.sizes().to_sizes();
   int64_t offset = t.storage_offset();
@@ -77,9 +77,10 @@ void check_pad(const char* op, int64_t n, const Tensor& input, IntList pad, bool
     shaped = input->sizes[d] > 0;
   }
   if (!shaped) {
-    raise_error(ErrorKind::kRuntime, op, ": Expected ", n + 1, "D or ", n + 2,
-                "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for ",
-                "input, but got: ", list_text(input.sizes()));
+    raise_error(
+        ErrorKind::kRuntime, op, ": Expected ", n + 1, "D or ", n + 2,
+        "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for ",
+        "input, but got: ", list_text(input.sizes()));
   }
   for (int64_t i = 0; i < n; ++i) {
     int64_t size = input.size(-1 - i), front = pad[2 * i], back = pad[2 * i + 1];
@@ -100,10 +101,11 @@ kernels::ConvShape block_shape(IntList image, IntList kernel, IntList dilation, 
   kernels::ConvShape s;
   for (int64_t d = 0; d < 2; ++d) {
     if (kernel[d] < 1 || dilation[d] < 1 || stride[d] < 1 || padding[d] < 0) {
-      raise_error(ErrorKind::kRuntime, "unfold: kernel size, dilation and stride should be greater ",
+      raise_error(ErrorKind::kRuntime,
+                  "unfold: kernel size, dilation and stride should be greater ",
                   "than zero and padding not negative, but got kernel_size=", list_text(kernel),
-                  ", dilation=", list_text(dilation), ", padding=", list_text(padding), ", stride=",
-                  list_text(stride));
+                  ", dilation=", list_text(dilation), ", padding=", list_text(padding),
+                  ", stride=", list_text(stride));
     }
     int64_t room = image[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1;
     s.input[d + 1] = image[d], s.kernel[d + 1] = kernel[d], s.dilation[d + 1] = dilation[d];
@@ -132,7 +134,8 @@ namespace forward {
 
 Tensor constant_pad_nd(const Tensor& self, IntList pad, const Scalar& value) {
   if (pad.size() % 2 || pad.ssize() > 2 * self.dim()) {
-    raise_error(ErrorKind::kRuntime, "constant_pad_nd: Length of pad must be even and no more than ",
+    raise_error(ErrorKind::kRuntime,
+                "constant_pad_nd: Length of pad must be even and no more than ",
                 "twice the number of dimensions of the input, got pad=", list_text(pad),
                 " for input ", list_text(self.sizes()));
   }
@@ -142,8 +145,9 @@ Tensor constant_pad_nd(const Tensor& self, IntList pad, const Scalar& value) {
     int64_t wanted = n + pad[2 * i] + pad[2 * i + 1];
     if (wanted < 0) {
       raise_error(ErrorKind::kRuntime, "constant_pad_nd: The input size ", n, ", plus negative ",
-                  "padding ", pad[2 * i], " and ", pad[2 * i + 1], " resulted in a negative output ",
-                  "size, which is invalid. Check dimension ", self.dim() - 1 - i, " of your input.");
+                  "padding ", pad[2 * i], " and ", pad[2 * i + 1],
+                  " resulted in a negative output ", "size, which is invalid. Check dimension ",
+                  self.dim() - 1 - i, " of your input.");
     }
     n = wanted;
   }
@@ -177,12 +181,14 @@ Tensor unfold_image(const Tensor& input, IntList kernel_size, IntList dilation, 
   Tensor x = to_contiguous(input);
   int64_t batch = x->sizes[0], channels = x->sizes[1];
   kernels::ConvShape s = block_shape({x->sizes + 2, 2}, kernel_size, dilation, padding, stride);
-  Tensor out = new_empty({batch, channels * s.kernel_size(), s.output_size()}, x.dtype(), x.device());
+  Tensor out =
+      new_empty({batch, channels * s.kernel_size(), s.output_size()}, x.dtype(), x.device());
   if (out.is_meta() || out.numel() == 0) return out;
   int64_t item = item_size(x.dtype()), from = channels * s.input_size() * item;
   int64_t to = channels * s.kernel_size() * s.output_size() * item;
   for (int64_t n = 0; n < batch; ++n) {
-    kernels::unfold(x.dtype(), x.data_as<char>() + n * from, out.data_as<char>() + n * to, s, channels);
+    kernels::unfold(x.dtype(), x.data_as<char>() + n * from, out.data_as<char>() + n * to, s,
+                    channels);
   }
   return out;
 }
@@ -204,7 +210,8 @@ Tensor fold_image(const Tensor& input, IntList output_size, IntList kernel_size,
   int64_t item = item_size(x.dtype()), to = channels * s.input_size() * item;
   int64_t from = channels * s.kernel_size() * s.output_size() * item;
   for (int64_t n = 0; n < batch; ++n) {
-    kernels::fold(x.dtype(), x.data_as<char>() + n * from, out.data_as<char>() + n * to, s, channels);
+    kernels::fold(x.dtype(), x.data_as<char>() + n * from, out.data_as<char>() + n * to, s,
+                  channels);
   }
   return out;
 }
@@ -227,9 +234,9 @@ Tensor pad_nd(const Tensor& input, IntList pad, std::string_view mode, int64_t s
 Tensor im2col(const Tensor& input, IntList kernel_size, IntList dilation, IntList padding,
               IntList stride) {
   if (input.dim() != 3 && input.dim() != 4) {
-    raise_error(ErrorKind::kRuntime, "unfold: Expected 3D or 4D (batch mode) tensor with possibly 0 ",
-                "batch size and other non-zero dimensions for input, but got: ",
-                list_text(input.sizes()));
+    raise_error(
+        ErrorKind::kRuntime, "unfold: Expected 3D or 4D (batch mode) tensor with possibly 0 ",
+        "batch size and other non-zero dimensions for input, but got: ", list_text(input.sizes()));
   }
   Tensor x = input.dim() == 3 ? unsqueeze(input, 0) : input;
   Tensor out = unfold_image(x, pair_of("kernel_size", kernel_size), pair_of("dilation", dilation),
@@ -245,9 +252,9 @@ Tensor col2im(const Tensor& input, IntList output_size, IntList kernel_size, Int
                 list_text(input.sizes()));
   }
   Tensor x = input.dim() == 2 ? unsqueeze(input, 0) : input;
-  Tensor out = fold_image(x, pair_of("output_size", output_size), pair_of("kernel_size", kernel_size),
-                          pair_of("dilation", dilation), pair_of("padding", padding),
-                          pair_of("stride", stride));
+  Tensor out = fold_image(x, pair_of("output_size", output_size),
+                          pair_of("kernel_size", kernel_size), pair_of("dilation", dilation),
+                          pair_of("padding", padding), pair_of("stride", stride));
   return input.dim() == 2 ? select(out, 0, 0) : out;
 }
 

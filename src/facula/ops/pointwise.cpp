@@ -24,13 +24,15 @@ constexpr int kMaxInputs = kMaxOperands - 1;
 // Categories of operands, kept apart because numbers and 0-d tensors promote only by category.
 struct Promotion {
   int dim = -1, zero = -1, number = -1;  // DType or -1
-  void add(int& slot, DType t) { slot = slot < 0 ? static_cast<int>(t) : static_cast<int>(promote(DType(slot), t)); }
+  void add(int& slot, DType t) {
+    slot = slot < 0 ? static_cast<int>(t) : static_cast<int>(promote(DType(slot), t));
+  }
   void add(const TensorOrScalar& v) {
     if (v.tensor) {
       add(v.tensor->ndim ? dim : zero, v.tensor->dtype);
     } else {
       DType t = v.scalar.kind;
-      add(number, t == kFloat64     ? default_dtype()
+      add(number, t == kFloat64      ? default_dtype()
                   : t == kComplex128 ? complex_type(default_dtype())
                   : t == kUInt64     ? kInt64
                                      : t);
@@ -45,7 +47,8 @@ struct Promotion {
       } else if (category(DType(next)) > category(DType(r))) {
         // a real tensor with a complex number keeps the tensor's precision
         r = is_complex(DType(next)) && is_floating(DType(r))
-                ? static_cast<int>(DType(r) == kFloat64 || DType(next) == kComplex128 && next == zero
+                ? static_cast<int>(DType(r) == kFloat64 ||
+                                           (DType(next) == kComplex128 && next == zero)
                                        ? kComplex128
                                        : kComplex64)
                 : next;
@@ -82,10 +85,14 @@ DType loop_type(const Pointwise& row, DType compute) {
 void put_scalar(void* to, const Scalar& s, DType t) {
   switch (t) {
     case kBool: *static_cast<bool*>(to) = s.to_bool(); break;
-    case kUInt8: case kInt8: *static_cast<int8_t*>(to) = static_cast<int8_t>(s.to_int()); break;
-    case kInt16: case kUInt16: *static_cast<int16_t*>(to) = static_cast<int16_t>(s.to_int()); break;
-    case kInt32: case kUInt32: *static_cast<int32_t*>(to) = static_cast<int32_t>(s.to_int()); break;
-    case kInt64: case kUInt64: *static_cast<int64_t*>(to) = s.to_int(); break;
+    case kUInt8:
+    case kInt8: *static_cast<int8_t*>(to) = static_cast<int8_t>(s.to_int()); break;
+    case kInt16:
+    case kUInt16: *static_cast<int16_t*>(to) = static_cast<int16_t>(s.to_int()); break;
+    case kInt32:
+    case kUInt32: *static_cast<int32_t*>(to) = static_cast<int32_t>(s.to_int()); break;
+    case kInt64:
+    case kUInt64: *static_cast<int64_t*>(to) = s.to_int(); break;
     case kFloat32: *static_cast<float*>(to) = static_cast<float>(s.re); break;
     case kFloat64: *static_cast<double*>(to) = s.re; break;
     case kComplex64: {
@@ -141,7 +148,8 @@ struct Call {
         char* here = p[k] + at * strides[k];
         q[k] = direct[k] ? here : buffer[k];
         if (direct[k] || k == 0 || (strides[k] == 0 && at > 0)) continue;
-        kernels::copy->convert(buffer[k], want[k], item_size(want[k]), here, from[k], strides[k], m);
+        kernels::copy->convert(buffer[k], want[k], item_size(want[k]), here, from[k], strides[k],
+                               m);
       }
       loop(q, m, scalars);
       if (!direct[0]) {
@@ -153,7 +161,8 @@ struct Call {
 };
 
 // run_dense calls a loop over operands that are all dense or fixed, without a Loop.
-void run_dense(const Pointwise& row, const Call& call, char* const* p, const int64_t* s, int64_t n) {
+void run_dense(const Pointwise& row, const Call& call, char* const* p, const int64_t* s,
+               int64_t n) {
   int64_t grain = kGrain / row.cost;
   if (n <= grain) return call.run(p, s, n);
   Unlocked unlocked;
@@ -192,7 +201,8 @@ Tensor fast_path(const Pointwise& row, std::initializer_list<TensorOrScalar> inp
   LoopFn loop = find_loop(row, t);
   if (!loop || compute_type(row, t) != t) return {};
   DType result = result_dtype(row, t);
-  if (out && ((*out)->dtype != result || !out->is_contiguous() || !same_shape(out->impl(), first))) {
+  if (out &&
+      ((*out)->dtype != result || !out->is_contiguous() || !same_shape(out->impl(), first))) {
     return {};
   }
   alignas(16) char numbers[kMaxInputs][16];
@@ -234,9 +244,10 @@ void merge_device(Plan& plan, const TensorImpl* t, const char* op) {
     plan.device = t->device;
     plan.has_device = true;
   } else if (!(t->device == plan.device) && t->ndim > 0 && !t->device.is_cpu()) {
-    fail(ErrorKind::kRuntime,
-         str(op, ": Expected all tensors to be on the same device, but found at least two devices, ",
-             device_text(plan.device), " and ", device_text(t->device), "!"));
+    fail(
+        ErrorKind::kRuntime,
+        str(op, ": Expected all tensors to be on the same device, but found at least two devices, ",
+            device_text(plan.device), " and ", device_text(t->device), "!"));
   }
 }
 
@@ -257,7 +268,8 @@ Plan make_plan(const Pointwise& row, std::initializer_list<TensorOrScalar> input
   }
   if (!any) fail(ErrorKind::kType, str(row.name, ": expected at least one Tensor operand"));
   for (const TensorOrScalar& v : inputs) {
-    if (v.tensor && v.tensor->ndim && IntList(v.tensor->sizes, v.tensor->ndim) == IntList(plan.shape)) {
+    if (v.tensor && v.tensor->ndim &&
+        IntList(v.tensor->sizes, v.tensor->ndim) == IntList(plan.shape)) {
       plan.like = v.tensor;
       break;
     }
@@ -308,9 +320,10 @@ DType result_type(std::initializer_list<TensorOrScalar> operands) {
 void check_no_internal_overlap(const Tensor& out, const char* op) {
   if (overlaps_itself(out)) {
     fail(ErrorKind::kRuntime,
-         str(op, ": unsupported operation: more than one element of the written-to tensor refers to "
-                 "a single memory location. Please clone() the tensor before performing the "
-                 "operation."));
+         str(op,
+             ": unsupported operation: more than one element of the written-to tensor refers to "
+             "a single memory location. Please clone() the tensor before performing the "
+             "operation."));
   }
 }
 
@@ -319,9 +332,10 @@ void check_no_overlap(const Tensor& out, const Tensor& in, const char* op) {
   Overlap o = memory_overlap(out, in);
   if (o == Overlap::kPartial) {
     fail(ErrorKind::kRuntime,
-         str(op, ": unsupported operation: some elements of the input tensor and the written-to "
-                 "tensor refer to a single memory location. Please clone() the tensor before "
-                 "performing the operation."));
+         str(op,
+             ": unsupported operation: some elements of the input tensor and the written-to "
+             "tensor refer to a single memory location. Please clone() the tensor before "
+             "performing the operation."));
   }
 }
 
@@ -354,9 +368,9 @@ void pointwise_into(const Pointwise& row, const Tensor& out,
   }
   DType type = result_dtype(row, plan.compute);
   if (!can_cast(type, out.dtype())) {
-    fail(ErrorKind::kRuntime, str(row.name, ": result type ", dtype_title(type),
-                                  " can't be cast to the desired output type ",
-                                  dtype_title(out.dtype())));
+    fail(ErrorKind::kRuntime,
+         str(row.name, ": result type ", dtype_title(type),
+             " can't be cast to the desired output type ", dtype_title(out.dtype())));
   }
   check_no_internal_overlap(out, row.name);
   for (const TensorOrScalar& v : inputs) {

@@ -16,8 +16,8 @@ using kernels::PoolShape;
 Sizes window_list(const char* op, const char* name, IntList list, int64_t n) {
   if (list.ssize() == n) return list.to_sizes();
   if (list.ssize() != 1) {
-    raise_error(ErrorKind::kRuntime, op, ": ", name, " must either be a single int, or a list of ", n,
-                " ints, got ", list_text(list));
+    raise_error(ErrorKind::kRuntime, op, ": ", name, " must either be a single int, or a list of ",
+                n, " ints, got ", list_text(list));
   }
   return Sizes(static_cast<size_t>(n), list[0]);
 }
@@ -54,13 +54,19 @@ PoolShape window_shape(const char* op, IntList input, IntList kernel, IntList st
   for (int64_t d = 0; d < n; ++d) {
     int64_t at = 3 - n + d, k = kernel[d], p = padding[d], step = stride[d];
     int64_t reach = dilation[d] * (k - 1) + 1;
-    if (k < 1) raise_error(ErrorKind::kRuntime, op, ": kernel size should be greater than zero, got ", list_text(kernel));
-    if (step < 1) raise_error(ErrorKind::kRuntime, op, ": stride should not be zero, got ", list_text(stride));
-    if (dilation[d] < 1) raise_error(ErrorKind::kRuntime, op, ": dilation should be greater than zero, got ", list_text(dilation));
+    if (k < 1)
+      raise_error(ErrorKind::kRuntime, op, ": kernel size should be greater than zero, got ",
+                  list_text(kernel));
+    if (step < 1)
+      raise_error(ErrorKind::kRuntime, op, ": stride should not be zero, got ", list_text(stride));
+    if (dilation[d] < 1)
+      raise_error(ErrorKind::kRuntime, op, ": dilation should be greater than zero, got ",
+                  list_text(dilation));
     if (p < 0) raise_error(ErrorKind::kRuntime, op, ": pad must be non-negative, but got pad: ", p);
     if (p > reach / 2) {
-      raise_error(ErrorKind::kRuntime, op, ": pad should be at most half of effective kernel size, ",
-                  "but got pad=", p, ", kernel_size=", k, " and dilation=", dilation[d]);
+      raise_error(ErrorKind::kRuntime, op,
+                  ": pad should be at most half of effective kernel size, ", "but got pad=", p,
+                  ", kernel_size=", k, " and dilation=", dilation[d]);
     }
     int64_t room = s.input[at] + 2 * p - reach + (ceil_mode ? step - 1 : 0);
     int64_t out = (room >= 0 ? room / step : -((-room + step - 1) / step)) + 1;
@@ -104,8 +110,8 @@ void check_pool_type(const char* op, const Tensor& t, bool integers) {
       (!integers && t.dtype() == kInt64)) {
     return;
   }
-  raise_error(ErrorKind::kNotImplemented, '"', op, "\" not implemented for '", dtype_title(t.dtype()),
-              "'");
+  raise_error(ErrorKind::kNotImplemented, '"', op, "\" not implemented for '",
+              dtype_title(t.dtype()), "'");
 }
 
 std::tuple<Tensor, Tensor> run_max(const Tensor& input, PoolShape s, int64_t n, bool with_indices) {
@@ -126,8 +132,9 @@ PoolShape adaptive_shape(const char* op, const Tensor& input, IntList output_siz
   int64_t n = output_size.ssize();
   for (int64_t d = 0; d < n; ++d) {
     if (output_size[d] < 0) {
-      raise_error(ErrorKind::kRuntime, op, ": elements of output_size must be greater than or equal ",
-                  "to 0 but received ", list_text(output_size));
+      raise_error(ErrorKind::kRuntime, op,
+                  ": elements of output_size must be greater than or equal ", "to 0 but received ",
+                  list_text(output_size));
     }
   }
   if (input.dim() != n + 1 && input.dim() != n + 2) {
@@ -137,8 +144,8 @@ PoolShape adaptive_shape(const char* op, const Tensor& input, IntList output_siz
   for (int64_t d = input.dim() - n; d < input.dim(); ++d) {
     if (input->sizes[d] < 1) {
       raise_error(ErrorKind::kRuntime, op, ": Expected input to have non-zero size for non-batch ",
-                  "dimensions, but input has sizes ", list_text(input.sizes()), " with dimension ", d,
-                  " being empty");
+                  "dimensions, but input has sizes ", list_text(input.sizes()), " with dimension ",
+                  d, " being empty");
     }
   }
   PoolShape s = planes_around(input, n);
@@ -202,13 +209,14 @@ Tensor max_pool_gather(const Tensor& self, const Tensor& indices, int64_t spatia
 Tensor max_unpool(const Tensor& input, const Tensor& indices, IntList output_size) {
   int64_t n = output_size.ssize();
   if (indices.dtype() != kInt64) {
-    raise_error(ErrorKind::kRuntime, "max_unpool: elements in indices should be type int64 but got: ",
+    raise_error(ErrorKind::kRuntime,
+                "max_unpool: elements in indices should be type int64 but got: ",
                 dtype_title(indices.dtype()));
   }
   if (!(input.sizes() == indices.sizes())) {
     raise_error(ErrorKind::kRuntime, "max_unpool: Expected shape of indices to be same as that of ",
-                "the input tensor (", list_text(input.sizes()), ") but got indices tensor with shape: ",
-                list_text(indices.sizes()));
+                "the input tensor (", list_text(input.sizes()),
+                ") but got indices tensor with shape: ", list_text(indices.sizes()));
   }
   check_pool_input("max_unpool", input, n);
   Tensor x = to_contiguous(input), where = to_contiguous(indices);
@@ -268,8 +276,8 @@ Tensor adaptive_avg_pool(const Tensor& input, IntList output_size) {
   PoolShape s = adaptive_shape("adaptive_avg_pool", input, output_size);
   Tensor x = pool_layout(input);
   s.last = is_channels_last(x);
-  Tensor out = new_layout(pooled_sizes(input.sizes(), s, output_size.ssize()), x.dtype(), x.device(),
-                          s.last);
+  Tensor out = new_layout(pooled_sizes(input.sizes(), s, output_size.ssize()), x.dtype(),
+                          x.device(), s.last);
   if (!out.is_meta() && out.numel()) kernels::pools->avg_pool(x.dtype(), out.data(), x.data(), s);
   return out;
 }
@@ -341,7 +349,8 @@ Tensor adaptive_avg_pool_nd(const Tensor& input, IntList output_size, int64_t sp
 }
 
 Tensor max_unpool2d(const Tensor& input, const Tensor& indices, IntList output_size) {
-  return facula::max_unpool(input, indices, window_list("max_unpool2d", "output_size", output_size, 2));
+  return facula::max_unpool(input, indices,
+                            window_list("max_unpool2d", "output_size", output_size, 2));
 }
 
 Tensor max_unpool3d(const Tensor& input, const Tensor& indices, IntList output_size, IntList stride,
@@ -350,11 +359,13 @@ Tensor max_unpool3d(const Tensor& input, const Tensor& indices, IntList output_s
   window_list("max_unpool3d", "padding", padding, 3);
   for (int64_t s : steps) {
     if (s < 1) {
-      raise_error(ErrorKind::kRuntime, "max_unpool3d: strides should be greater than zero, but got ",
+      raise_error(ErrorKind::kRuntime,
+                  "max_unpool3d: strides should be greater than zero, but got ",
                   "stride: ", list_text(stride));
     }
   }
-  return facula::max_unpool(input, indices, window_list("max_unpool3d", "output_size", output_size, 3));
+  return facula::max_unpool(input, indices,
+                            window_list("max_unpool3d", "output_size", output_size, 3));
 }
 
 }  // namespace facula

@@ -12,8 +12,8 @@ struct Product {
   bool a_transposed = false, b_transposed = false;
 };
 
-// multiply_into computes out = alpha * a b + beta * out + bias for matrices of one type; the rows of
-// out are dense. Records nothing.
+// multiply_into computes out = alpha * a b + beta * out + bias for matrices of one type; the rows
+// of out are dense. Records nothing.
 FACULA_API void multiply_into(const Tensor& out, const Tensor& a, const Tensor& b,
                               const Product& how = {});
 

@@ -15,8 +15,9 @@ bool is_same_size(const Tensor& self, const Tensor& other) { return self.sizes()
 
 bool is_nonzero(const Tensor& self) {
   if (self.numel() != 1) {
-    fail(ErrorKind::kRuntime, self.numel() == 0 ? "Boolean value of Tensor with no values is ambiguous"
-                                                : "Boolean value of Tensor with more than one value is ambiguous");
+    fail(ErrorKind::kRuntime,
+         self.numel() == 0 ? "Boolean value of Tensor with no values is ambiguous"
+                           : "Boolean value of Tensor with more than one value is ambiguous");
   }
   return *to_dtype(self, kBool).data_as<bool>();
 }

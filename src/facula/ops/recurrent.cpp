@@ -72,7 +72,8 @@ StackResult run_padded(const Stack& s, const Tensor& input, const Tensor& h0, co
   Tensor x = batch_first ? transpose(input, 0, 1) : input;
   int64_t steps = x->sizes[0], batch = x->sizes[1];
   if (steps == 0) {
-    raise_error(ErrorKind::kRuntime, s.mode, ": Expected sequence length to be larger than 0 in RNN");
+    raise_error(ErrorKind::kRuntime, s.mode,
+                ": Expected sequence length to be larger than 0 in RNN");
   }
   Sizes sizes(static_cast<size_t>(steps), batch);
   StackResult r = run_stack(s, reshape(x, IntList({steps * batch, x->sizes[2]})), sizes, h0, c0);
@@ -131,8 +132,9 @@ CellInput cell_input(const char* op, const Tensor& input, const Tensor& h) {
                 "D instead");
   }
   if (input.dim() != h.dim() || (input.dim() == 2 && input->sizes[0] != h->sizes[0])) {
-    raise_error(ErrorKind::kRuntime, op, ": Input batch size doesn't match hidden batch size: ",
-                list_text(input.sizes()), " and ", list_text(h.sizes()));
+    raise_error(ErrorKind::kRuntime, op,
+                ": Input batch size doesn't match hidden batch size: ", list_text(input.sizes()),
+                " and ", list_text(h.sizes()));
   }
   if (input.dim() == 2) return {input, h, false};
   return {unsqueeze(input, 0), unsqueeze(h, 0), true};

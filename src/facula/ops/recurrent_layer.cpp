@@ -138,8 +138,10 @@ void check_layer(const LayerPlan& p, const Tensor& data, const Tensor& h0, const
   }
   for (int64_t t = 0; t < p.steps(); ++t) {
     int64_t most = t ? p.batch_sizes[t - 1] : p.batch;
-    if (p.batch_sizes[t] < 1 || p.batch_sizes[t] > most || (t == 0 && p.batch_sizes[0] != p.batch)) {
-      raise_error(ErrorKind::kRuntime, "recurrent layer: batch sizes must not increase and begin with ",
+    if (p.batch_sizes[t] < 1 || p.batch_sizes[t] > most ||
+        (t == 0 && p.batch_sizes[0] != p.batch)) {
+      raise_error(ErrorKind::kRuntime,
+                  "recurrent layer: batch sizes must not increase and begin with ",
                   "the batch of the hidden state (", p.batch, "), got ", list_text(p.batch_sizes));
     }
   }
@@ -187,12 +189,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> recurrent_layer(
     multiply_into(target, rows_of(hy, 0, n), wt, from_hidden);
     void* out = row_pointer(output, at);
     if (gru) {
-      kernels::recurrent->gru(type, row_pointer(sums, at), hidden_sums.data(), row_pointer(gates, at),
-                              hy.data(), out, n, p.hidden);
+      kernels::recurrent->gru(type, row_pointer(sums, at), hidden_sums.data(),
+                              row_pointer(gates, at), hy.data(), out, n, p.hidden);
     } else if (p.lstm()) {
       void* h = w_hr.defined() ? unprojected.data() : out;
-      kernels::recurrent->lstm(type, row_pointer(gates, at), cy.data(), row_pointer(cells, at), h, n,
-                               p.hidden);
+      kernels::recurrent->lstm(type, row_pointer(gates, at), cy.data(), row_pointer(cells, at), h,
+                               n, p.hidden);
       if (w_hr.defined()) {
         multiply_into(rows_of(output, at, n), rows_of(unprojected, 0, n), transposed_of(w_hr));
       }
@@ -223,8 +225,10 @@ Tensor states_before(const LayerPlan& p, const Tensor& states, const Tensor& fir
 
 Tensor start_gradient(const Tensor& grad, IntList sizes, DType type) {
   Tensor t = new_empty(sizes, type);
-  if (grad.defined()) copy_raw(t, grad);
-  else fill_raw(t, 0);
+  if (grad.defined())
+    copy_raw(t, grad);
+  else
+    fill_raw(t, 0);
   return t;
 }
 

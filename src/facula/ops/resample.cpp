@@ -80,9 +80,12 @@ void antialias_taps(TapTable& t, int64_t in, int64_t out, double ratio, bool is_
 
 TapTable taps_of(std::string_view mode, int64_t in, int64_t out, double ratio, bool align_corners) {
   TapTable t;
-  if (mode == "linear") linear_taps(t, in, out, ratio, align_corners);
-  else if (mode == "cubic") cubic_taps(t, in, out, ratio, align_corners);
-  else antialias_taps(t, in, out, ratio, mode == "cubic_aa");
+  if (mode == "linear")
+    linear_taps(t, in, out, ratio, align_corners);
+  else if (mode == "cubic")
+    cubic_taps(t, in, out, ratio, align_corners);
+  else
+    antialias_taps(t, in, out, ratio, mode == "cubic_aa");
   t.finish(in, out);
   return t;
 }
@@ -156,8 +159,8 @@ Tensor resample(const Tensor& input, IntList output_size, std::span<const double
                 dtype_title(input.dtype()), "'");
   }
   DType work = input.dtype() == kFloat64 ? kFloat64 : kFloat32;
-  Tensor out = resample_dims(to_contiguous(to_dtype(input, work)), input.sizes(), output_size, ratios,
-                             mode, align_corners, false);
+  Tensor out = resample_dims(to_contiguous(to_dtype(input, work)), input.sizes(), output_size,
+                             ratios, mode, align_corners, false);
   if (!bytes) return to_dtype(out, input.dtype());
   for (int64_t i = 0; i < out.numel(); ++i) {
     float& v = out.data_as<float>()[i];
@@ -167,7 +170,8 @@ Tensor resample(const Tensor& input, IntList output_size, std::span<const double
 }
 
 Tensor resample_backward(const Tensor& grad_output, IntList size, IntList output_size,
-                         std::span<const double> ratios, std::string_view mode, bool align_corners) {
+                         std::span<const double> ratios, std::string_view mode,
+                         bool align_corners) {
   Tensor g = to_contiguous(grad_output);
   Tensor dx = new_empty(size, g.dtype(), g.device());
   if (dx.is_meta() || dx.numel() == 0) return dx;
@@ -177,7 +181,8 @@ Tensor resample_backward(const Tensor& grad_output, IntList size, IntList output
     return dx;
   }
   DType work = g.dtype() == kFloat64 ? kFloat64 : kFloat32;
-  Tensor out = resample_dims(to_dtype(g, work), size, output_size, ratios, mode, align_corners, true);
+  Tensor out =
+      resample_dims(to_dtype(g, work), size, output_size, ratios, mode, align_corners, true);
   return to_dtype(out, g.dtype());
 }
 
@@ -210,15 +215,16 @@ Tensor upsample_nd(const Tensor& input, OptIntList output_size,
     int64_t out = sized ? (*output_size)[d]
                         : static_cast<int64_t>(std::floor(static_cast<double>(in) * factor));
     if (in < 1 || out < 1) {
-      raise_error(ErrorKind::kRuntime, op, ": Input and output sizes should be greater than 0, but ",
-                  "got input ", list_text(input.sizes()), " and output size ", out,
-                  " in spatial dimension ", d);
+      raise_error(ErrorKind::kRuntime, op,
+                  ": Input and output sizes should be greater than 0, but ", "got input ",
+                  list_text(input.sizes()), " and output size ", out, " in spatial dimension ", d);
     }
     sizes.push_back(out);
     if (align_corners) {
       ratios.push_back(out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0);
     } else {
-      ratios.push_back(factor > 0 ? 1 / factor : static_cast<double>(in) / static_cast<double>(out));
+      ratios.push_back(factor > 0 ? 1 / factor
+                                  : static_cast<double>(in) / static_cast<double>(out));
     }
   }
   return resample(input, sizes, ratios, mode, align_corners);

@@ -42,8 +42,10 @@ Tensor to_contiguous(const Tensor& t) {
 Sizes reduced_shape(IntList shape, uint64_t mask, bool keepdim) {
   Sizes out;
   for (int d = 0; d < shape.ssize(); ++d) {
-    if (!(mask >> d & 1)) out.push_back(shape[d]);
-    else if (keepdim) out.push_back(1);
+    if (!(mask >> d & 1))
+      out.push_back(shape[d]);
+    else if (keepdim)
+      out.push_back(1);
   }
   return out;
 }
@@ -54,9 +56,9 @@ static void check_store(const Tensor& self, const Tensor& value, const char* op)
                                   " doesn't match the broadcast shape ", list_text(value.sizes())));
   }
   if (!can_cast(value.dtype(), self.dtype())) {
-    fail(ErrorKind::kRuntime, str(op, ": result type ", dtype_title(value.dtype()),
-                                  " can't be cast to the desired output type ",
-                                  dtype_title(self.dtype())));
+    fail(ErrorKind::kRuntime,
+         str(op, ": result type ", dtype_title(value.dtype()),
+             " can't be cast to the desired output type ", dtype_title(self.dtype())));
   }
   check_no_internal_overlap(self, op);
 }

@@ -30,7 +30,9 @@ inline Scalar operator*(const Scalar& a, const Scalar& b) {
       a, b, [](int64_t x, int64_t y) { return int64_t(uint64_t(x) * uint64_t(y)); },
       [](auto x, auto y) { return x * y; });
 }
-inline bool operator==(const Scalar& a, const Scalar& b) { return a.to_complex() == b.to_complex(); }
+inline bool operator==(const Scalar& a, const Scalar& b) {
+  return a.to_complex() == b.to_complex();
+}
 inline bool operator<(const Scalar& a, const Scalar& b) { return a.to_double() < b.to_double(); }
 inline bool operator>(const Scalar& a, const Scalar& b) { return b < a; }
 inline double number_pow(const Scalar& a, const Scalar& b) {

@@ -19,8 +19,8 @@ Tensor fresh_zeros(IntList sizes, const Tensor& like) {
   return r;
 }
 
-Tensor put_into_zeros(const Tensor& grad, IntList sizes, Geometry (*geometry)(const Tensor&, const void*),
-                      const void* context) {
+Tensor put_into_zeros(const Tensor& grad, IntList sizes,
+                      Geometry (*geometry)(const Tensor&, const void*), const void* context) {
   Tensor r = fresh_zeros(sizes, grad);
   Geometry g = geometry(r, context);
   copy_raw(alias_storage(r, g.sizes, g.strides, g.offset), grad);
@@ -31,7 +31,8 @@ Tensor put_into_zeros(const Tensor& grad, IntList sizes, Geometry (*geometry)(co
 template <class F>
 Tensor in_zeros(const Tensor& grad, IntList sizes, F geometry) {
   return put_into_zeros(
-      grad, sizes, [](const Tensor& t, const void* f) { return (*static_cast<const F*>(f))(t); }, &geometry);
+      grad, sizes, [](const Tensor& t, const void* f) { return (*static_cast<const F*>(f))(t); },
+      &geometry);
 }
 
 }  // namespace
@@ -44,16 +45,20 @@ Tensor select_backward(const Tensor& grad, IntList sizes, int64_t dim, int64_t i
 
 Tensor slice_backward(const Tensor& grad, IntList sizes, int64_t dim, std::optional<int64_t> start,
                       std::optional<int64_t> end, int64_t step) {
-  return in_zeros(grad, sizes, [&](const Tensor& t) { return slice_geometry(t, dim, start, end, step); });
+  return in_zeros(grad, sizes,
+                  [&](const Tensor& t) { return slice_geometry(t, dim, start, end, step); });
 }
 
 Tensor narrow_backward(const Tensor& grad, IntList sizes, int64_t dim, int64_t start) {
   int64_t length = grad.size(dim);
-  return in_zeros(grad, sizes, [&](const Tensor& t) { return narrow_geometry(t, dim, start, length); });
+  return in_zeros(grad, sizes,
+                  [&](const Tensor& t) { return narrow_geometry(t, dim, start, length); });
 }
 
-Tensor diagonal_backward(const Tensor& grad, IntList sizes, int64_t offset, int64_t dim1, int64_t dim2) {
-  return in_zeros(grad, sizes, [&](const Tensor& t) { return diagonal_geometry(t, offset, dim1, dim2); });
+Tensor diagonal_backward(const Tensor& grad, IntList sizes, int64_t offset, int64_t dim1,
+                         int64_t dim2) {
+  return in_zeros(grad, sizes,
+                  [&](const Tensor& t) { return diagonal_geometry(t, offset, dim1, dim2); });
 }
 
 // add_through_view adds grad, element by element in order, into a view that may overlap itself.
@@ -96,8 +101,9 @@ static int64_t storage_extent(IntList sizes, IntList strides) {
   return n;
 }
 
-Tensor as_strided_backward(const Tensor& grad, IntList in_sizes, IntList in_strides, int64_t in_offset,
-                           IntList sizes, IntList strides, std::optional<int64_t> offset) {
+Tensor as_strided_backward(const Tensor& grad, IntList in_sizes, IntList in_strides,
+                           int64_t in_offset, IntList sizes, IntList strides,
+                           std::optional<int64_t> offset) {
   int64_t out_at = offset.value_or(in_offset);
   int64_t first = std::min(in_offset, out_at);
   int64_t end = std::max(in_offset + storage_extent(in_sizes, in_strides),
@@ -159,8 +165,9 @@ void fill_(const Tensor& self, const TensorOrScalar& value) {
     return;
   }
   if (value.tensor->ndim != 0) {
-    fail(ErrorKind::kRuntime, str("fill_ only supports 0-dimension value tensor but got tensor with ",
-                                  value.tensor->ndim, " dimensions."));
+    fail(ErrorKind::kRuntime,
+         str("fill_ only supports 0-dimension value tensor but got tensor with ",
+             value.tensor->ndim, " dimensions."));
   }
   copy_raw(self, facula::clone(Tensor::borrow(value.tensor)));
 }
@@ -172,18 +179,20 @@ Tensor view_dtype(const Tensor& self, DType dtype) {
   Geometry g = geometry_of(self);
   if (from != to) {
     if (self.dim() == 0) {
-      fail(ErrorKind::kRuntime, "view: self.dim() cannot be 0 to view as a dtype of a different size");
+      fail(ErrorKind::kRuntime,
+           "view: self.dim() cannot be 0 to view as a dtype of a different size");
     }
     int64_t last = self.dim() - 1;
     if (g.strides[last] != 1) {
-      fail(ErrorKind::kRuntime, "view: self.stride(-1) must be 1 to view as a dtype of a different size");
+      fail(ErrorKind::kRuntime,
+           "view: self.stride(-1) must be 1 to view as a dtype of a different size");
     }
     bool wider = to > from;
     int64_t ratio = wider ? to / from : from / to;
     if (wider && (g.sizes[last] % ratio || g.offset % ratio)) {
-      fail(ErrorKind::kRuntime, str("view: self.size(-1) must be divisible by ", ratio, " to view ",
-                                    dtype_title(self.dtype()), " as ", dtype_title(dtype),
-                                    ", but got ", g.sizes[last]));
+      fail(ErrorKind::kRuntime,
+           str("view: self.size(-1) must be divisible by ", ratio, " to view ",
+               dtype_title(self.dtype()), " as ", dtype_title(dtype), ", but got ", g.sizes[last]));
     }
     for (int64_t d = 0; d < last; ++d) {
       if (wider && g.strides[d] % ratio) {
@@ -216,7 +225,8 @@ void resize_(const Tensor& self, IntList size, std::optional<MemoryFormat> forma
 
 Tensor t(const Tensor& self) {
   if (self.dim() > 2) {
-    fail(ErrorKind::kRuntime, str("t() expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D"));
+    fail(ErrorKind::kRuntime,
+         str("t() expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D"));
   }
   return self.dim() < 2 ? alias_view(self) : transpose(self, 0, 1);
 }
@@ -238,7 +248,8 @@ Tensor reshape(const Tensor& self, IntList shape) {
 }
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
-  int64_t start = wrap_dim(start_dim, self.dim(), "flatten"), end = wrap_dim(end_dim, self.dim(), "flatten");
+  int64_t start = wrap_dim(start_dim, self.dim(), "flatten"),
+          end = wrap_dim(end_dim, self.dim(), "flatten");
   if (start > end) {
     fail(ErrorKind::kRuntime, "flatten() has invalid args: start_dim cannot come after end_dim");
   }
@@ -247,8 +258,10 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   Sizes sizes;
   int64_t merged = 1;
   for (int64_t d = 0; d < self.dim(); ++d) {
-    if (d >= start && d <= end) merged *= self.sizes()[d];
-    else sizes.push_back(self.sizes()[d]);
+    if (d >= start && d <= end)
+      merged *= self.sizes()[d];
+    else
+      sizes.push_back(self.sizes()[d]);
     if (d == end) sizes.push_back(merged);
   }
   return reshape(self, sizes);
@@ -265,14 +278,16 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntList sizes) {
   }
   bool fits = holes == 0 ? known == have : holes == 1 && known > 0 && have % known == 0;
   if (!fits) {
-    fail(ErrorKind::kRuntime, str("unflatten: Provided sizes ", list_text(sizes),
-                                  " don't multiply up to the size of dim ", dim, " (", have,
-                                  ") in the input tensor"));
+    fail(ErrorKind::kRuntime,
+         str("unflatten: Provided sizes ", list_text(sizes),
+             " don't multiply up to the size of dim ", dim, " (", have, ") in the input tensor"));
   }
   Sizes shape;
   for (int64_t d = 0; d < self.dim(); ++d) {
-    if (d != dim) shape.push_back(self.sizes()[d]);
-    else for (int64_t s : sizes) shape.push_back(s == -1 ? have / known : s);
+    if (d != dim)
+      shape.push_back(self.sizes()[d]);
+    else
+      for (int64_t s : sizes) shape.push_back(s == -1 ? have / known : s);
   }
   return view(self, shape);
 }
@@ -323,14 +338,16 @@ Tensor to_dtype_copy(const Tensor& self, DType dtype) { return cast(self, dtype)
 
 Tensor repeat(const Tensor& self, IntList repeats) {
   if (repeats.ssize() < self.dim()) {
-    fail(ErrorKind::kRuntime, "Number of dimensions of repeat dims can not be smaller than number of "
-                              "dimensions of tensor");
+    fail(ErrorKind::kRuntime,
+         "Number of dimensions of repeat dims can not be smaller than number of "
+         "dimensions of tensor");
   }
   int64_t lead = repeats.ssize() - self.dim();
   Sizes mid, wide, shape;
   for (int64_t d = 0; d < repeats.ssize(); ++d) {
     if (repeats[d] < 0) {
-      fail(ErrorKind::kRuntime, str("repeat: Trying to create tensor with negative dimension ", repeats[d]));
+      fail(ErrorKind::kRuntime,
+           str("repeat: Trying to create tensor with negative dimension ", repeats[d]));
     }
     int64_t s = d < lead ? 1 : self.sizes()[d - lead];
     mid.push_back(1);
@@ -355,15 +372,16 @@ Tensor tile(const Tensor& self, IntList dims) {
 
 Tensor rot90(const Tensor& self, int64_t k, IntList dims) {
   if (dims.size() != 2) {
-    fail(ErrorKind::kRuntime, str("expected total rotation dims == 2, but got dims = ", dims.ssize()));
+    fail(ErrorKind::kRuntime,
+         str("expected total rotation dims == 2, but got dims = ", dims.ssize()));
   }
   if (self.dim() < 2) {
     fail(ErrorKind::kRuntime, str("expected total dims >= 2, but got total dims = ", self.dim()));
   }
   int64_t a = wrap_dim(dims[0], self.dim(), "rot90"), b = wrap_dim(dims[1], self.dim(), "rot90");
   if (a == b) {
-    fail(ErrorKind::kRuntime, str("expected rotation dims to be different, but got dim0 = ", dims[0],
-                                  " and dim1 = ", dims[1]));
+    fail(ErrorKind::kRuntime, str("expected rotation dims to be different, but got dim0 = ",
+                                  dims[0], " and dim1 = ", dims[1]));
   }
   switch (((k % 4) + 4) % 4) {
     case 1: return transpose(flip(self, {b}), a, b);
@@ -395,16 +413,17 @@ Tensor diag(const Tensor& self, int64_t diagonal_offset) {
 
 Tensor adjoint(const Tensor& self) {
   if (self.dim() == 1) {
-    fail(ErrorKind::kRuntime, "tensor.adjoint() is only supported on matrices or batches of matrices. "
-                              "Got 1-D tensor.");
+    fail(ErrorKind::kRuntime,
+         "tensor.adjoint() is only supported on matrices or batches of matrices. "
+         "Got 1-D tensor.");
   }
   return self.dim() == 0 ? conj(self) : conj_operand(transpose(self, -2, -1));
 }
 
 Tensor matrix_H(const Tensor& self) {
   if (self.dim() != 0 && self.dim() != 2) {
-    fail(ErrorKind::kRuntime, str("tensor.H is only supported on matrices (2-D tensors). Got ", self.dim(),
-                                  "-D tensor."));
+    fail(ErrorKind::kRuntime, str("tensor.H is only supported on matrices (2-D tensors). Got ",
+                                  self.dim(), "-D tensor."));
   }
   return adjoint(self);
 }
@@ -422,8 +441,9 @@ Tensor scattered(const Tensor& self, const Tensor& src, const char* op, F take) 
   Tensor r = clone(self, std::nullopt);
   Tensor slot = take(r);
   if (!(slot.sizes() == src.sizes())) {
-    fail(ErrorKind::kRuntime, str(op, ": expected src to have a size equal to the slice of self. src size = ",
-                                  list_text(src.sizes()), ", slice size = ", list_text(slot.sizes())));
+    fail(ErrorKind::kRuntime,
+         str(op, ": expected src to have a size equal to the slice of self. src size = ",
+             list_text(src.sizes()), ", slice size = ", list_text(slot.sizes())));
   }
   copy_(slot, src);
   return r;
@@ -431,16 +451,18 @@ Tensor scattered(const Tensor& self, const Tensor& src, const char* op, F take) 
 }  // namespace
 
 Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
-  return scattered(self, src, "select_scatter", [&](const Tensor& r) { return select(r, dim, index); });
+  return scattered(self, src, "select_scatter",
+                   [&](const Tensor& r) { return select(r, dim, index); });
 }
 
-Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
-                     std::optional<int64_t> end, int64_t step) {
+Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim,
+                     std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
   return scattered(self, src, "slice_scatter",
                    [&](const Tensor& r) { return slice(r, dim, start, end, step); });
 }
 
-Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1, int64_t dim2) {
+Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1,
+                        int64_t dim2) {
   return scattered(self, src, "diagonal_scatter",
                    [&](const Tensor& r) { return diagonal(r, offset, dim1, dim2); });
 }

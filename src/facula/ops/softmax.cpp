@@ -37,8 +37,8 @@ Tensor softmax_forward(const char* op, const Tensor& self, int64_t dim, std::opt
   return out;
 }
 
-Tensor softmax_gradient(const char* op, const Tensor& grad_output, const Tensor& result, int64_t dim,
-                        bool log) {
+Tensor softmax_gradient(const char* op, const Tensor& grad_output, const Tensor& result,
+                        int64_t dim, bool log) {
   dim = wrap_dim(dim, result.dim(), op);
   Tensor y = to_contiguous(result), g = to_contiguous(to_dtype(grad_output, y.dtype()));
   Tensor out = new_empty(y.sizes(), y.dtype(), y.device());

@@ -1,4 +1,5 @@
-// The composites of the special family: the multivariate gamma function, and refusals of derivatives.
+// The composites of the special family: the multivariate gamma function, and refusals of
+// derivatives.
 #include <cmath>
 
 #include "facula/base/error.h"

@@ -14,8 +14,9 @@ struct Frames {
 
   // check_window refuses windows that do not fit.
   void check_window(const Tensor& window, const char* op) const {
-    FACULA_CHECK(win > 0 && win <= n_fft, kRuntime, op, ": expected 0 < win_length <= n_fft, but got ",
-                 "win_length=", win, " and n_fft=", n_fft);
+    FACULA_CHECK(win > 0 && win <= n_fft, kRuntime, op,
+                 ": expected 0 < win_length <= n_fft, but got ", "win_length=", win,
+                 " and n_fft=", n_fft);
     FACULA_CHECK(!window.defined() || (window.dim() == 1 && window.size(0) == win), kRuntime, op,
                  ": expected a 1D window tensor of size equal to win_length=", win,
                  ", but got window with size ", list_text(shape_of(window)));
@@ -37,7 +38,8 @@ Tensor padded(const Tensor& signal, int64_t n, std::string_view mode) {
   if (mode == "circular") {
     int64_t size = signal.size(-1);
     FACULA_CHECK(n <= size, kRuntime, "Padding value causes wrapping around more than once.");
-    return cat(std::vector<Tensor>{narrow(signal, -1, size - n, n), signal, narrow(signal, -1, 0, n)}, -1);
+    return cat(
+        std::vector<Tensor>{narrow(signal, -1, size - n, n), signal, narrow(signal, -1, 0, n)}, -1);
   }
   FACULA_CHECK(mode == "reflect" || mode == "replicate", kNotImplemented,
                "Unrecognised padding mode ", mode);
@@ -55,8 +57,9 @@ Tensor checked_signal(const Tensor& self, const Frames& f, bool center, std::str
                       bool align_to_window) {
   FACULA_CHECK(self.dim() > 0, kRuntime, "stft: expected a 1D or 2D tensor, but got 0D");
   Tensor t = center ? padded(self, f.n_fft / 2, pad_mode) : self;
-  FACULA_CHECK(is_inexact(t.dtype()), kNotImplemented, "stft: expected a tensor of floating point or ",
-               "complex values, got ", dtype_title(t.dtype()));
+  FACULA_CHECK(is_inexact(t.dtype()), kNotImplemented,
+               "stft: expected a tensor of floating point or ", "complex values, got ",
+               dtype_title(t.dtype()));
   FACULA_CHECK(t.dim() <= 2, kRuntime, "stft: expected a 1D or 2D tensor, but got ", t.dim(), "D");
   if (t.dim() == 1) t = unsqueeze(t, 0);
   if (align_to_window) {
@@ -64,8 +67,8 @@ Tensor checked_signal(const Tensor& self, const Frames& f, bool center, std::str
     int64_t left = (f.n_fft - f.win) / 2;
     t = constant_pad_nd(t, {left, f.n_fft - f.win - left}, 0);
   }
-  FACULA_CHECK(f.n_fft > 0 && f.n_fft <= t.size(1), kRuntime, "stft: expected 0 < n_fft < ", t.size(1),
-               ", but got n_fft=", f.n_fft);
+  FACULA_CHECK(f.n_fft > 0 && f.n_fft <= t.size(1), kRuntime, "stft: expected 0 < n_fft < ",
+               t.size(1), ", but got n_fft=", f.n_fft);
   FACULA_CHECK(f.hop > 0, kRuntime, "stft: expected hop_length > 0, but got hop_length=", f.hop);
   return t;
 }
@@ -76,11 +79,13 @@ void check_spectrum(const Tensor& self, const Frames& f, const Tensor& window, b
   FACULA_CHECK(self.dim() == 2 || self.dim() == 3, kRuntime,
                "istft: expected a complex tensor with 2 or 3 dimensions, but got ", self.dim());
   int64_t rows = self.size(-2), expected = onesided ? f.n_fft / 2 + 1 : f.n_fft;
-  FACULA_CHECK(rows == expected, kRuntime, "istft: expected the frequency dimension (2nd to the last) ",
-               "of the input tensor to match ", onesided ? "n_fft / 2 + 1 when onesided=True" : "n_fft",
-               ", but got ", rows);
-  FACULA_CHECK(f.hop > 0 && f.hop <= f.win, kRuntime, "istft: expected 0 < hop_length <= win_length, ",
-               "but got hop_length=", f.hop, " and win_length=", f.win);
+  FACULA_CHECK(rows == expected, kRuntime,
+               "istft: expected the frequency dimension (2nd to the last) ",
+               "of the input tensor to match ",
+               onesided ? "n_fft / 2 + 1 when onesided=True" : "n_fft", ", but got ", rows);
+  FACULA_CHECK(f.hop > 0 && f.hop <= f.win, kRuntime,
+               "istft: expected 0 < hop_length <= win_length, ", "but got hop_length=", f.hop,
+               " and win_length=", f.win);
   f.check_window(window, "istft");
 }
 
@@ -128,7 +133,8 @@ Tensor stft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_length
 Tensor istft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_length,
              std::optional<int64_t> win_length, const Tensor& window, bool center, bool normalized,
              std::optional<bool> onesided, std::optional<int64_t> length, bool return_complex) {
-  FACULA_CHECK(self.is_complex(), kType, "istft requires a complex-valued input tensor matching the ",
+  FACULA_CHECK(self.is_complex(), kType,
+               "istft requires a complex-valued input tensor matching the ",
                "output from stft with return_complex=True.");
   Frames f{n_fft, hop_length.value_or(n_fft / 4), win_length.value_or(n_fft)};
   bool half = onesided.value_or(self.dim() < 2 || self.size(-2) != n_fft);

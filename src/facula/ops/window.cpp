@@ -17,9 +17,10 @@ using OptDevice = std::optional<Device>;
 template <class F>
 Tensor sampled(int64_t length, bool sym, OptDType dtype, OptDevice device, const char* op, F&& f) {
   DType t = dtype.value_or(default_dtype());
-  FACULA_CHECK(length >= 0, kRuntime, op, " requires non-negative window_length, got window_length=",
-               length);
-  FACULA_CHECK(is_inexact(t), kRuntime, op, " expects floating point dtypes, got: ", dtype_title(t));
+  FACULA_CHECK(length >= 0, kRuntime, op,
+               " requires non-negative window_length, got window_length=", length);
+  FACULA_CHECK(is_inexact(t), kRuntime, op,
+               " expects floating point dtypes, got: ", dtype_title(t));
   FACULA_CHECK(!is_complex(t), kNotImplemented, '"', op, "\" not implemented for '", dtype_title(t),
                "'");
   Device place = device.value_or(kCpu);
@@ -33,8 +34,8 @@ Tensor sampled(int64_t length, bool sym, OptDType dtype, OptDevice device, const
   return to_dtype(out, t);
 }
 
-Tensor cosines(int64_t length, std::span<const double> a, bool sym, OptDType dtype, OptDevice device,
-               const char* op) {
+Tensor cosines(int64_t length, std::span<const double> a, bool sym, OptDType dtype,
+               OptDevice device, const char* op) {
   return sampled(length, sym, dtype, device, op, [&](double k, double n) {
     double sum = 0, sign = 1;
     for (size_t i = 0; i < a.size(); ++i, sign = -sign) {
@@ -45,9 +46,8 @@ Tensor cosines(int64_t length, std::span<const double> a, bool sym, OptDType dty
 }
 
 Tensor triangle(int64_t length, bool sym, OptDType dtype, OptDevice device, const char* op) {
-  return sampled(length, sym, dtype, device, op, [](double k, double n) {
-    return 1 - std::abs(2 * k / (n - 1) - 1);
-  });
+  return sampled(length, sym, dtype, device, op,
+                 [](double k, double n) { return 1 - std::abs(2 * k / (n - 1) - 1); });
 }
 
 Tensor kaiser(int64_t length, double beta, bool sym, OptDType dtype, OptDevice device,
@@ -74,9 +74,8 @@ Tensor window_bartlett(int64_t length, bool sym, OptDType dtype, OptDevice devic
   return triangle(length, sym, dtype, device, "bartlett");
 }
 Tensor window_cosine(int64_t length, bool sym, OptDType dtype, OptDevice device) {
-  return sampled(length, sym, dtype, device, "cosine", [](double k, double n) {
-    return std::sin(M_PI * (k + 0.5) / n);
-  });
+  return sampled(length, sym, dtype, device, "cosine",
+                 [](double k, double n) { return std::sin(M_PI * (k + 0.5) / n); });
 }
 Tensor window_exponential(int64_t length, std::optional<double> center, double tau, bool sym,
                           OptDType dtype, OptDevice device) {

@@ -139,23 +139,23 @@ void raise_no_overload(const Entry* entries, int count, PyObject* self, PyObject
       last = i;
     }
   }
-  std::string text = cat(entries[0].signature->name, "() received an invalid combination of ",
+  std::string text = str(entries[0].signature->name, "() received an invalid combination of ",
                          "arguments - got (");
   const char* comma = "";
-  for (Py_ssize_t i = 0; i < nargs; ++i, comma = ", ") text += cat(comma, describe(args[i]));
+  for (Py_ssize_t i = 0; i < nargs; ++i, comma = ", ") text += str(comma, describe(args[i]));
   Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t j = 0; j < named; ++j, comma = ", ") {
-    text += cat(comma, utf8(PyTuple_GET_ITEM(kwnames, j)), "=", describe(args[nargs + j]));
+    text += str(comma, utf8(PyTuple_GET_ITEM(kwnames, j)), "=", describe(args[nargs + j]));
   }
   text += "), but expected one of:";
   for (int i = 0; i < count; ++i) {
-    text += cat("\n * ", entries[i].signature->text);
+    text += str("\n * ", entries[i].signature->text);
     if (candidates == 1 && i == last) {
       Bound b;
       bind(b, *entries[i].signature, self, args, nargs, kwnames, false);
       for (int k = 0; k < b.sig->count; ++k) {
         if (!b.v[k] || b.var || fits(b.sig->params[k].type, b.v[k])) continue;
-        text += cat("\n      argument '", shown_name(b.sig->params[k]), "' must be ",
+        text += str("\n      argument '", shown_name(b.sig->params[k]), "' must be ",
                     type_title(b.sig->params[k].type), ", not ", describe(b.v[k]));
         break;
       }

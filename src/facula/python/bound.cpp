@@ -11,7 +11,7 @@ namespace {
 // place gives " (position 2)"; the tensor of a method does not count.
 std::string place(const Bound& b, int i) {
   if (b.sig->params[i].keyword_only) return std::string();
-  return cat(" (position ", i + 1 - static_cast<int>(b.is_method), ")");
+  return str(" (position ", i + 1 - static_cast<int>(b.is_method), ")");
 }
 
 [[noreturn, gnu::cold]] void wrong_type(const Bound& b, int i) {

@@ -30,7 +30,7 @@ Device with_index(std::string_view kind, PyObject* index) {
   }
   int64_t i = to_int64(index, "device");
   if (i < 0) raise_error(ErrorKind::kRuntime, "Device index must not be negative");
-  return parse_device(cat(kind, ":", i));
+  return parse_device(str(kind, ":", i));
 }
 
 PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {

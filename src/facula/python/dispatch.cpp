@@ -60,7 +60,7 @@ void explain_missing(const Bound& b, const Signature& s) {
   int n = 0;
   for (int i = 0; i < s.count; ++i) {
     if (b.v[i] || s.params[i].has_default) continue;
-    names += cat(n ? ", \"" : "\"", shown_name(s.params[i]), "\"");
+    names += str(n ? ", \"" : "\"", shown_name(s.params[i]), "\"");
     ++n;
   }
   PyErr_Format(PyExc_TypeError, "%s() missing %d required positional arguments: %s", s.name, n,

@@ -336,7 +336,7 @@ Owned call_forward(PyObject* cls, PyObject* ctx, PyObject* args, PyObject* kwarg
 Ref<FunctionNode> make_node(PyObject* cls, PyObject* ctx, PyObject* args) {
   Ref<FunctionNode> node = Ref<FunctionNode>::adopt(new FunctionNode());
   Owned name = own(PyObject_GetAttrString(cls, "__name__"));
-  node->title = cat(utf8(name.get()), "Backward");
+  node->title = str(utf8(name.get()), "Backward");
   node->context = as_context(Py_NewRef(ctx));
   owned_by_cpp.fetch_add(1, std::memory_order_relaxed);
   node->context->node = node.get();

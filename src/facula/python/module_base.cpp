@@ -69,7 +69,7 @@ void amend_message(PyObject* error) {
   size_t dot = path.rfind('.');
   if (dot != path.npos) path = path.substr(dot + 1);
   for (size_t i = trail->modules.size() - 1; i-- > 0;) {
-    path += cat(".", child_name(trail->modules[i + 1], trail->modules[i]));
+    path += str(".", child_name(trail->modules[i + 1], trail->modules[i]));
   }
   Owned args(PyObject_GetAttrString(error, "args"));
   if (!args || !PyTuple_Check(args.get()) || PyTuple_GET_SIZE(args.get()) != 1) return;
@@ -78,7 +78,7 @@ void amend_message(PyObject* error) {
   std::string inner = type_name(trail->modules.front());
   dot = inner.rfind('.');
   if (dot != inner.npos) inner = inner.substr(dot + 1);
-  if (path != inner) path += cat(" (", inner, ")");
+  if (path != inner) path += str(" (", inner, ")");
   Owned text(PyUnicode_FromFormat("%U\n  in module %s", message, path.c_str()));
   Owned changed(text ? PyTuple_Pack(1, text.get()) : nullptr);
   if (changed) PyObject_SetAttrString(error, "args", changed.get());

@@ -31,11 +31,11 @@ PyObject* return_types = nullptr;
 // The repr of named results has one line a field, as PyTorch's.
 PyObject* named_tuple_repr(PyObject* self) {
   return guarded([&]() -> PyObject* {
-    std::string text = cat(type_name(self), "(");
+    std::string text = str(type_name(self), "(");
     Owned names = own(PyObject_GetAttrString(self, "__match_args__"));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i) {
       Owned item = own(PyObject_Repr(PyTuple_GET_ITEM(self, i)));
-      text += cat(i ? ",\n" : "\n", utf8(PyTuple_GET_ITEM(names.get(), i)), "=", utf8(item.get()));
+      text += str(i ? ",\n" : "\n", utf8(PyTuple_GET_ITEM(names.get(), i)), "=", utf8(item.get()));
     }
     text += ")";
     return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
@@ -48,7 +48,7 @@ PyTypeObject* named_tuple_type(const char* type_name, const char* const* fields,
   if (!fresh) return it->second;
   auto* members = new PyStructSequence_Field[n + 1]();
   for (size_t i = 0; i < n; ++i) members[i] = {fields[i], nullptr};
-  auto* full = new std::string(cat("facula.return_types.", type_name));
+  auto* full = new std::string(str("facula.return_types.", type_name));
   PyStructSequence_Desc description = {full->c_str(), "Named results of an operator.", members,
                                        static_cast<int>(n)};
   PyTypeObject* type = PyStructSequence_NewType(&description);
@@ -81,7 +81,7 @@ namespace {
 
 void resize_out(const Tensor& out, const Tensor& result) {
   if (out.numel() != 0) {
-    std::string text = cat("An output with one or more elements was resized since it had shape ",
+    std::string text = str("An output with one or more elements was resized since it had shape ",
                            list_text(out.sizes()), ", which does not match the required output ",
                            "shape ", list_text(result.sizes()), ".");
     check(PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1));
@@ -129,7 +129,7 @@ PyObject* write_out(Bound& b, int i, std::span<Tensor> results) {
   bool list = PyTuple_Check(out) || PyList_Check(out);
   if (!list || PySequence_Fast_GET_SIZE(out) != static_cast<Py_ssize_t>(results.size())) {
     raise_error(ErrorKind::kType, name, "(): argument 'out' must be ",
-                results.size() == 1 ? "Tensor" : cat("tuple of ", results.size(), " Tensors"),
+                results.size() == 1 ? "Tensor" : str("tuple of ", results.size(), " Tensors"),
                 ", not ", type_name(out));
   }
   for (size_t k = 0; k < results.size(); ++k) {
@@ -147,10 +147,10 @@ namespace {
 
 // place splits "nn.functional.silu" into the module that holds the function and its public name.
 PyObject* place(PyObject* module, std::string_view folder, std::string& public_module) {
-  public_module = folder.empty() ? "facula" : cat("facula.", folder);
+  public_module = folder.empty() ? "facula" : str("facula.", folder);
   if (folder.empty()) return submodule(module, "_functions");
   if (folder == "nn.functional") return submodule(module, "_nn");
-  return submodule(module, cat("_", folder).c_str());
+  return submodule(module, str("_", folder).c_str());
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ PyObject* memory_stats(PyObject*, PyObject*) {
         {"reserved_bytes", &s.reserved},
         {"cached_bytes", &s.cached}};
     for (auto& [name, c] : counters) {
-      put_number(d.get(), cat(name, ".current").c_str(), c->current);
-      put_number(d.get(), cat(name, ".peak").c_str(), c->peak);
+      put_number(d.get(), str(name, ".current").c_str(), c->current);
+      put_number(d.get(), str(name, ".peak").c_str(), c->peak);
     }
     put_number(d.get(), "num_alloc", s.num_alloc);
     put_number(d.get(), "num_free", s.num_free);

@@ -60,14 +60,10 @@ TEST_F(Backward, ArgumentsAreChecked) {
             "grad can be implicitly created only for scalar outputs");
   Tensor seed = vec({1, 2, 3});
   EXPECT_EQ(
-      message_of([&] {
-        backward({&x, 1}, {&seed, 1});
-      }),
+      message_of([&] { backward({&x, 1}, {&seed, 1}); }),
       "Mismatch in shape: grad_output[0] has a shape of [3] and output[0] has a shape of [2].");
   Tensor s = sum(x);
-  EXPECT_EQ(message_of([&] {
-              grad({&s, 1}, {&plain, 1});
-            }),
+  EXPECT_EQ(message_of([&] { grad({&s, 1}, {&plain, 1}); }),
             "One of the differentiated Tensors does not require grad");
 }
 

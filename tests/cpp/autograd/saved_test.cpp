@@ -35,7 +35,7 @@ void release_code(void* code) {
   --live_codes;
   delete static_cast<int*>(code);
 }
-std::string resolve(void*, int offset) { return cat("net.py:", offset); }
+std::string resolve(void*, int offset) { return str("net.py:", offset); }
 
 TEST_F(Saved, MessagesNameBothLines) {
   SourceLocation::capture = capture;

@@ -175,9 +175,7 @@ TEST_F(Inplace, InferenceTensors) {
     EXPECT_FALSE(requires_grad(mul(leaf({1, 1}), t)));
   }
   EXPECT_TRUE(says(message_of([&] { mul_(t, t); }), "Inplace update to inference tensor outside"));
-  EXPECT_TRUE(says(message_of([&] {
-                     mul(leaf({1, 1}), t);
-                   }),
+  EXPECT_TRUE(says(message_of([&] { mul(leaf({1, 1}), t); }),
                    "Inference tensors cannot be saved for backward."));
   EXPECT_TRUE(says(message_of([&] { set_requires_grad(t, true); }), "inference tensor"));
 }

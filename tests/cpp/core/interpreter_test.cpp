@@ -128,9 +128,7 @@ TEST(Interpreters, MayPushOthersWhileTheyRun) {
 TEST(Interpreters, ErrorsPutEverythingBack) {
   struct Failing final : Interpreter {
     const char* name() const override { return "failing"; }
-    Values call(const OpInfo&, std::span<Value>) override {
-      fail(ErrorKind::kRuntime, "no");
-    }
+    Values call(const OpInfo&, std::span<Value>) override { fail(ErrorKind::kRuntime, "no"); }
   };
   Tensor t = new_empty({1}, kFloat32);
   {

@@ -43,7 +43,8 @@ TEST(Loop, BroadcastOperandsHaveNoSay) {
   Loop loop = plan_of({out, row}, out.sizes());
   EXPECT_EQ(loop.sizes, Sizes({3, 4}));
   EXPECT_EQ(loop.strides[1], Sizes({0, 4}));
-  Tensor expanded = new_strided({3, 4}, {0, 1}, kFloat32), t = new_strided({3, 4}, {1, 3}, kFloat32);
+  Tensor expanded = new_strided({3, 4}, {0, 1}, kFloat32),
+         t = new_strided({3, 4}, {1, 3}, kFloat32);
   loop = plan_of({expanded, t}, t.sizes());
   EXPECT_EQ(loop.sizes, Sizes({4, 3}));  // the second operand's order
 }
@@ -52,7 +53,8 @@ TEST(Loop, ScalarsAndEmptyShapes) {
   Tensor s = new_empty({}, kFloat32);
   Loop loop = plan_of({s, s}, {});
   int calls = 0;
-  loop.run(0, loop.numel(), [&](char**, const int64_t*, int64_t n) { calls += static_cast<int>(n); });
+  loop.run(0, loop.numel(),
+           [&](char**, const int64_t*, int64_t n) { calls += static_cast<int>(n); });
   EXPECT_EQ(calls, 1);
   Tensor e = new_empty({2, 0}, kFloat32);
   loop = plan_of({e}, e.sizes());

@@ -87,7 +87,8 @@ TEST(Matmul, AddmmScalesAndBroadcasts) {
 }
 
 TEST(Einsum, MatchesSums) {
-  Tensor a = numbers({2, 3}, kFloat64), b = numbers({3, 4}, kFloat64), c = numbers({4, 4}, kFloat64);
+  Tensor a = numbers({2, 3}, kFloat64), b = numbers({3, 4}, kFloat64),
+         c = numbers({4, 4}, kFloat64);
   Tensor ops[3] = {a, b, c};
   expect_product(einsum("ij,jk->ik", {ops, 2}), a, b);
   Tensor chain = einsum("ij,jk,kl", {ops, 3});
@@ -102,9 +103,11 @@ TEST(Einsum, MatchesSums) {
 }
 
 TEST(Einsum, Relatives) {
-  Tensor a = numbers({2, 3}, kFloat64), b = numbers({4, 3}, kFloat64), c = numbers({4, 2}, kFloat64);
+  Tensor a = numbers({2, 3}, kFloat64), b = numbers({4, 3}, kFloat64),
+         c = numbers({4, 2}, kFloat64);
   expect_product(inner(a, b), a, transpose(b, 0, 1));
-  expect_product(tensordot_dims(a, b, IntList(int64_t{1}), IntList(int64_t{1})), a, transpose(b, 0, 1));
+  expect_product(tensordot_dims(a, b, IntList(int64_t{1}), IntList(int64_t{1})), a,
+                 transpose(b, 0, 1));
   EXPECT_EQ(list_text(kron(a, b).sizes()), "[8, 9]");
   Tensor chain[3] = {a, transpose(b, 0, 1), c};
   expect_product(multi_dot(chain), mm(a, transpose(b, 0, 1)), c);

@@ -37,8 +37,7 @@ void weights_typed(T* scores, const ScoreShape& s) {
       int64_t n = s.causal ? min_of(q + 1, s.keys) : s.keys;
       for (int64_t i = 0; i < n; ++i) row[i] *= scale;
       if (s.mask) {
-        mask_row(row, n, s,
-                 a * s.mask_strides[0] + b * s.mask_strides[1] + q * s.mask_strides[2]);
+        mask_row(row, n, s, a * s.mask_strides[0] + b * s.mask_strides[1] + q * s.mask_strides[2]);
       }
       T top = max_lanes<T>(n, [&](int64_t i) { return row[i]; });
       if (top == -static_cast<T>(kInf)) {
@@ -72,7 +71,8 @@ void backward_typed(T* grads, const T* weights, int64_t rows, int64_t keys) {
 
 void weights_backward(DType dtype, void* grads, const void* weights, int64_t rows, int64_t keys) {
   if (dtype == kFloat32) {
-    return backward_typed(static_cast<float*>(grads), static_cast<const float*>(weights), rows, keys);
+    return backward_typed(static_cast<float*>(grads), static_cast<const float*>(weights), rows,
+                          keys);
   }
   backward_typed(static_cast<double*>(grads), static_cast<const double*>(weights), rows, keys);
 }

@@ -5,8 +5,9 @@
 namespace facula::kernels::FACULA_ISA {
 namespace {
 
-constexpr int64_t kChannelBlock = 32;   // channels that are reduced together in channels-last tensors
-constexpr int64_t kRowStrip = 64;   // rows summed before going to double
+constexpr int64_t kChannelBlock =
+    32;                            // channels that are reduced together in channels-last tensors
+constexpr int64_t kRowStrip = 64;  // rows summed before going to double
 
 // Adds f(row offset + channel, channel in block) over all rows, for channels [c0, c0 + width).
 template <class C, class F>
@@ -32,11 +33,12 @@ FACULA_INLINE void sum_strips(double* sums, int64_t rows, int64_t channels, int6
 template <class F>
 FACULA_INLINE void each_channel_block(Planes p, F&& f) {
   int64_t blocks = (p.channels + kChannelBlock - 1) / kChannelBlock;
-  parallel_for(0, blocks, grain_of(p.batch * p.length * kChannelBlock), [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) {
-      f(b * kChannelBlock, min_of(kChannelBlock, p.channels - b * kChannelBlock));
-    }
-  });
+  parallel_for(0, blocks, grain_of(p.batch * p.length * kChannelBlock),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t b = begin; b < end; ++b) {
+                   f(b * kChannelBlock, min_of(kChannelBlock, p.channels - b * kChannelBlock));
+                 }
+               });
 }
 
 template <class T>
@@ -100,7 +102,7 @@ FACULA_INLINE void each_pixel(Planes p, F&& f) {
 
 template <class T>
 void normalise(T* out, const T* x, const Compute<T>* mean, const Compute<T>* rstd,
-           const Compute<T>* weight, const Compute<T>* bias, Planes p) {
+               const Compute<T>* weight, const Compute<T>* bias, Planes p) {
   using C = Compute<T>;
   if (!p.last) {
     each_channel_plane(p, [&](int64_t at, int64_t c) {
@@ -194,7 +196,8 @@ void backward_last(T* dx, Compute<T>* dweight, Compute<T>* dbias, const T* grad,
       int64_t at = r * p.channels + c0;
       for (int64_t j = 0; j < width; ++j) {
         C centred = static_cast<C>(x[at + j]) - m[j];
-        dx[at + j] = static_cast<T>((static_cast<C>(grad[at + j]) - a[j] - centred * b[j]) * scale[j]);
+        dx[at + j] =
+            static_cast<T>((static_cast<C>(grad[at + j]) - a[j] - centred * b[j]) * scale[j]);
       }
     }
   });
@@ -217,8 +220,8 @@ void batch_norm(DType dtype, void* out, const void* in, const void* mean, const 
     using T = typename decltype(tag)::type;
     using C = Compute<T>;
     normalise<T>(static_cast<T*>(out), static_cast<const T*>(in), static_cast<const C*>(mean),
-             static_cast<const C*>(rstd), static_cast<const C*>(weight),
-             static_cast<const C*>(bias), p);
+                 static_cast<const C*>(rstd), static_cast<const C*>(weight),
+                 static_cast<const C*>(bias), p);
   });
 }
 

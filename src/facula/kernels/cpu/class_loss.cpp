@@ -77,7 +77,8 @@ void cross_entropy_backward_typed(const ClassLoss& loss, void* out_, const void*
     C w = weight ? weight[t] : C(1), g = scale[i * scale_step], l = lse[i];
     C mass = g * ((1 - eps) * w + share * all);
     if (r.inner == 1) {
-      for (int64_t c = 0; c < r.n; ++c) o[c] = static_cast<T>(mass * m_exp(static_cast<C>(row[c]) - l));
+      for (int64_t c = 0; c < r.n; ++c)
+        o[c] = static_cast<T>(mass * m_exp(static_cast<C>(row[c]) - l));
     } else {
       for (int64_t c = 0; c < r.n; ++c) {
         o[c * r.inner] = static_cast<T>(mass * m_exp(static_cast<C>(row[c * r.inner]) - l));
@@ -137,9 +138,8 @@ void cross_entropy_backward(const ClassLoss& loss, void* out, const void* lse, c
 }
 
 void nll_loss(const ClassLoss& loss, void* losses, Fault* fault) {
-  visit_floating(loss.dtype, [&](auto tag) {
-    nll_typed<typename decltype(tag)::type>(loss, losses, fault);
-  });
+  visit_floating(loss.dtype,
+                 [&](auto tag) { nll_typed<typename decltype(tag)::type>(loss, losses, fault); });
 }
 
 void nll_loss_backward(const ClassLoss& loss, void* out, const void* scale, int64_t step) {
@@ -154,9 +154,12 @@ double target_weight(const ClassLoss& loss) {
   for (int64_t i = 0; i < count; ++i) {
     int64_t t = loss.target[i];
     if (t == loss.ignore_index || t < 0 || t >= loss.rows.n) continue;
-    if (!loss.weight) sum += 1;
-    else if (loss.dtype == kFloat64) sum += static_cast<const double*>(loss.weight)[t];
-    else sum += static_cast<const float*>(loss.weight)[t];
+    if (!loss.weight)
+      sum += 1;
+    else if (loss.dtype == kFloat64)
+      sum += static_cast<const double*>(loss.weight)[t];
+    else
+      sum += static_cast<const float*>(loss.weight)[t];
   }
   return sum;
 }

@@ -196,9 +196,11 @@ struct HalfLoad {
   }
 };
 
-// join_spectrum is the inverse of split_spectrum: the block whose conjugate transform are the pairs.
+// join_spectrum is the inverse of split_spectrum: the block whose conjugate transform are the
+// pairs.
 template <class T>
-static void join_spectrum(const FftPlan& half, const Group& g, const HalfLoad<T>& load, Parts<T> z) {
+static void join_spectrum(const FftPlan& half, const Group& g, const HalfLoad<T>& load,
+                          Parts<T> z) {
   int64_t h = half.length;
   for (int64_t k = 0; 2 * k <= h; ++k) {
     Root w = root_at(half.half_coarse, half.half_fine, k);

@@ -1,5 +1,5 @@
-// Fourier transforms of blocks in memory: several lines side by side, or one long line that is split
-// into rows and columns; lengths with a large prime factor by convolution with a chirp.
+// Fourier transforms of blocks in memory: several lines side by side, or one long line that is
+// split into rows and columns; lengths with a large prime factor by convolution with a chirp.
 #pragma once
 #include "facula/kernels/cpu/fft_passes.h"
 
@@ -72,8 +72,8 @@ static Parts<T> convolve(const FftPlan& plan, Parts<T> x, int64_t lanes, F&& tra
   return r;
 }
 
-// transform_lanes transforms kLanes lines in x, with y as scratch (both of room(plan) elements); the
-// result is where it says. For plans that run in lanes.
+// transform_lanes transforms kLanes lines in x, with y as scratch (both of room(plan) elements);
+// the result is where it says. For plans that run in lanes.
 template <class T>
 static Parts<T> transform_lanes(const FftPlan& plan, Parts<T> x, Parts<T> y) {
   if (!plan.convolution) return run_passes(plan, x, y);
@@ -234,8 +234,8 @@ static bool transform_line(const FftPlan& plan, Parts<T> x, Parts<T> y) {
   return good;
 }
 
-// transform_any transforms one line of doubles in place by whatever the plan has: what the tables of
-// other plans are computed with.
+// transform_any transforms one line of doubles in place by whatever the plan has: what the tables
+// of other plans are computed with.
 static bool transform_any(const FftPlan& plan, double* re, double* im) {
   constexpr int64_t lanes = kLanes<double>;
   int64_t n = plan.length;

@@ -63,7 +63,8 @@ template <class T, int kNr>
 void pack(const Gemm& g, int64_t j0, int64_t width, T* panel) {
   const T* b = static_cast<const T*>(g.b) + j0 * g.b_col;
   if (g.b_col == 1 && width == kNr) {
-    for (int64_t p = 0; p < g.k; ++p) std::memcpy(panel + p * kNr, b + p * g.b_row, kNr * sizeof(T));
+    for (int64_t p = 0; p < g.k; ++p)
+      std::memcpy(panel + p * kNr, b + p * g.b_row, kNr * sizeof(T));
     return;
   }
   if (width < kNr) std::memset(panel, 0, g.k * kNr * sizeof(T));
@@ -163,8 +164,10 @@ void small_typed(const Gemm& g) {
 }
 
 void small(const Gemm& g) {
-  if (g.dtype == kFloat32) small_typed<float>(g);
-  else small_typed<double>(g);
+  if (g.dtype == kFloat32)
+    small_typed<float>(g);
+  else
+    small_typed<double>(g);
 }
 
 // The widest float vector of the instruction set.
@@ -232,7 +235,8 @@ void skinny(const Gemm& g, int64_t begin, int64_t end) {
   int64_t j = begin;
   for (; j + kSkinnyCols <= end; j += kSkinnyCols) {
     int64_t i = 0;
-    for (; i + kSkinnyRows <= g.m; i += kSkinnyRows) skinny_block<kSkinnyRows, kSkinnyCols>(g, i, j);
+    for (; i + kSkinnyRows <= g.m; i += kSkinnyRows)
+      skinny_block<kSkinnyRows, kSkinnyCols>(g, i, j);
     for (; i + 2 <= g.m; i += 2) skinny_block<2, kSkinnyCols>(g, i, j);
     for (; i < g.m; ++i) skinny_block<1, kSkinnyCols>(g, i, j);
   }
@@ -366,6 +370,7 @@ void dot(DType dtype, void* out, const void* x, int64_t xs, const void* y, int64
 }  // namespace products
 
 extern const GemmKernels products_table;
-const GemmKernels products_table = {products::small, products::skinny, products::integer, products::dot};
+const GemmKernels products_table = {products::small, products::skinny, products::integer,
+                                    products::dot};
 
 }  // namespace facula::kernels::FACULA_ISA

@@ -1,5 +1,5 @@
-// grid_sample: every position of the grid becomes a few weighted taps along each dimension, with the
-// derivative of each weight by the grid's coordinate; values are sums of products of the taps.
+// grid_sample: every position of the grid becomes a few weighted taps along each dimension, with
+// the derivative of each weight by the grid's coordinate; values are sums of products of the taps.
 #include "facula/kernels/cpu/grid.h"
 
 namespace facula::kernels::FACULA_ISA {

@@ -131,8 +131,8 @@ void resample_adjoint(DType dtype, void* in, const void* out, int64_t outer, int
 }  // namespace images
 
 extern const ImageKernels pictures_table;
-const ImageKernels pictures_table = {images::gather,           images::scatter,
-                                     images::resample,         images::resample_adjoint,
-                                     grid_sample,              grid_sample_backward};
+const ImageKernels pictures_table = {images::gather,   images::scatter,
+                                     images::resample, images::resample_adjoint,
+                                     grid_sample,      grid_sample_backward};
 
 }  // namespace facula::kernels::FACULA_ISA

@@ -1,5 +1,6 @@
-// Sums over contiguous elements in a fixed number of lanes: as fast as vectors allow and in an order
-// that depends on the length alone. Element types are the floating ones; sums are of Compute<T>.
+// Sums over contiguous elements in a fixed number of lanes: as fast as vectors allow and in an
+// order that depends on the length alone. Element types are the floating ones; sums are of
+// Compute<T>.
 #pragma once
 #include "facula/kernels/cpu/dispatch.h"
 
@@ -19,8 +20,8 @@ FACULA_INLINE C add_lanes(const C (&lanes)[N]) {
   return sum[0];
 }
 
-// sum_lanes adds f(i) for i in [*at, n) into lanes, N at a time, and moves *at behind the last. What
-// f writes may depend on i alone.
+// sum_lanes adds f(i) for i in [*at, n) into lanes, N at a time, and moves *at behind the last.
+// What f writes may depend on i alone.
 template <int N, class C, class F>
 FACULA_INLINE void sum_lanes(C* lanes, int64_t* at, int64_t n, F&& f) {
   int64_t i = *at;

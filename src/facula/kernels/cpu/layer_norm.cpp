@@ -7,7 +7,7 @@ namespace {
 // Mean and 1 / sqrt(variance + eps) of n elements; without centring the mean counts as 0.
 template <class T>
 FACULA_INLINE void norm_row_stats(const T* x, int64_t n, bool centre, double eps, Compute<T>* mean,
-                             Compute<T>* rstd) {
+                                  Compute<T>* rstd) {
   using C = Compute<T>;
   C m = 0;
   if (centre) {
@@ -56,7 +56,7 @@ void layer_norm_typed(T* out, Compute<T>* mean, Compute<T>* rstd, const T* in,
 // dx of one row whose gradient with respect to the normalised values is f(i).
 template <class T, class F>
 FACULA_INLINE void norm_row_backward(T* dx, const T* x, int64_t n, Compute<T> m, Compute<T> s,
-                                bool centred, F&& f) {
+                                     bool centred, F&& f) {
   using C = Compute<T>;
   C sum, product;
   sum_two<C>(
@@ -71,7 +71,7 @@ FACULA_INLINE void norm_row_backward(T* dx, const T* x, int64_t n, Compute<T> m,
 // Gradients of weight and bias: columns are dealt to threads in blocks, rows are added in order.
 template <class T>
 void norm_column_sums(Compute<T>* dweight, Compute<T>* dbias, const T* grad, const T* x,
-                 const Compute<T>* mean, const Compute<T>* rstd, int64_t rows, int64_t n) {
+                      const Compute<T>* mean, const Compute<T>* rstd, int64_t rows, int64_t n) {
   using C = Compute<T>;
   constexpr int64_t kBlock = 64, kStrip = 64;
   int64_t blocks = (n + kBlock - 1) / kBlock;
@@ -112,8 +112,8 @@ void layer_norm(DType dtype, void* out, void* mean, void* rstd, const void* in, 
 }
 
 void layer_norm_backward(DType dtype, void* dx_, void* dweight, void* dbias, const void* grad_,
-                         const void* in_, const void* mean_, const void* rstd_,
-                         const void* weight_, int64_t rows, int64_t n) {
+                         const void* in_, const void* mean_, const void* rstd_, const void* weight_,
+                         int64_t rows, int64_t n) {
   visit_floating(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using C = Compute<T>;
@@ -130,16 +130,17 @@ void layer_norm_backward(DType dtype, void* dx_, void* dweight, void* dbias, con
           C m = mean ? mean[r] : C(0);
           if (weight) {
             norm_row_backward(dx + r * n, in + r * n, n, m, rstd[r], mean != nullptr,
-                         [&](int64_t i) { return static_cast<C>(g[i]) * weight[i]; });
+                              [&](int64_t i) { return static_cast<C>(g[i]) * weight[i]; });
           } else {
             norm_row_backward(dx + r * n, in + r * n, n, m, rstd[r], mean != nullptr,
-                         [&](int64_t i) { return static_cast<C>(g[i]); });
+                              [&](int64_t i) { return static_cast<C>(g[i]); });
           }
         }
       });
     }
     if (dweight || dbias) {
-      norm_column_sums(static_cast<C*>(dweight), static_cast<C*>(dbias), grad, in, mean, rstd, rows, n);
+      norm_column_sums(static_cast<C*>(dweight), static_cast<C*>(dbias), grad, in, mean, rstd, rows,
+                       n);
     }
   });
 }
@@ -211,8 +212,8 @@ void group_dx(T* dx, const T* grad, const T* in, const Compute<T>* mean, const C
 }  // namespace
 
 void group_norm_backward(DType dtype, void* dx, void* dweight_, void* dbias_, const void* grad_,
-                         const void* in_, const void* mean_, const void* rstd_,
-                         const void* weight_, Planes p, int64_t groups) {
+                         const void* in_, const void* mean_, const void* rstd_, const void* weight_,
+                         Planes p, int64_t groups) {
   visit_floating(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using C = Compute<T>;
@@ -223,7 +224,8 @@ void group_norm_backward(DType dtype, void* dx, void* dweight_, void* dbias_, co
     C* dweight = static_cast<C*>(dweight_);
     C* dbias = static_cast<C*>(dbias_);
     if (dx) {
-      group_dx(static_cast<T*>(dx), grad, in, mean, rstd, static_cast<const C*>(weight_), p, groups);
+      group_dx(static_cast<T*>(dx), grad, in, mean, rstd, static_cast<const C*>(weight_), p,
+               groups);
     }
     if (!dweight && !dbias) return;
     int64_t per_group = p.channels / groups;
@@ -250,6 +252,6 @@ void group_norm_backward(DType dtype, void* dx, void* dweight_, void* dbias_, co
 
 extern const NormKernels norms_table;
 const NormKernels norms_table = {batch_stats,         batch_norm, batch_norm_backward, layer_norm,
-                                  layer_norm_backward, group_norm, group_norm_backward};
+                                 layer_norm_backward, group_norm, group_norm_backward};
 
 }  // namespace facula::kernels::FACULA_ISA

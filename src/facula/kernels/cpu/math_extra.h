@@ -9,10 +9,11 @@
 
 namespace facula::kernels::FACULA_ISA {
 
-
 // m_truth says whether a number is not zero.
 template <class T>
-FACULA_INLINE bool m_truth(T x) { return x != T(0); }
+FACULA_INLINE bool m_truth(T x) {
+  return x != T(0);
+}
 
 // m_lerp is exact at both ends: it starts from the nearer one.
 template <class T>
@@ -24,9 +25,17 @@ FACULA_INLINE T m_lerp(T a, T b, T w) {
 // m_zeta is the sum over k >= 0 of (q + k)^-x, by Euler and Maclaurin's formula (Abramowitz and
 // Stegun 23.1.4): nine terms, then the tail's integral and Bernoulli numbers.
 FACULA_INLINE double m_zeta(double x, double q) {
-  constexpr double bernoulli[12] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
-                                    7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
-                                    -4.5979787224074726105e15, 1.8152105401943546773e17,
+  constexpr double bernoulli[12] = {12.0,
+                                    -720.0,
+                                    30240.0,
+                                    -1209600.0,
+                                    47900160.0,
+                                    -1.8924375803183791606e9,
+                                    7.47242496e10,
+                                    -2.950130727918164224e12,
+                                    1.1646782814350067249e14,
+                                    -4.5979787224074726105e15,
+                                    1.8152105401943546773e17,
                                     -7.1661652561756670113e18};
   if (x == 1) return __builtin_inf();
   if (!(x > 1)) return __builtin_nan("");
@@ -56,7 +65,9 @@ FACULA_INLINE double m_zeta(double x, double q) {
   }
   return s;
 }
-FACULA_INLINE float m_zeta(float x, float q) { return static_cast<float>(m_zeta(double(x), double(q))); }
+FACULA_INLINE float m_zeta(float x, float q) {
+  return static_cast<float>(m_zeta(double(x), double(q)));
+}
 
 // m_trigamma is the derivative of digamma; below 1/2 by reflection, then the asymptotic series.
 FACULA_INLINE double m_trigamma(double x) {
@@ -72,7 +83,9 @@ FACULA_INLINE double m_trigamma(double x) {
     x += 1;
   }
   double y = 1 / (x * x);
-  result += (1 + 1 / (2 * x) + y * (1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y * (1.0 / 30 - y * (5.0 / 66)))))) / x;
+  result += (1 + 1 / (2 * x) +
+             y * (1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y * (1.0 / 30 - y * (5.0 / 66)))))) /
+            x;
   return sign * result;
 }
 FACULA_INLINE float m_trigamma(float x) { return static_cast<float>(m_trigamma(double(x))); }

@@ -23,8 +23,8 @@ FACULA_INLINE Window window_of(const PoolShape& s, int d, int64_t o) {
   int64_t start = o * s.stride[d] - s.padding[d];
   int64_t end = start + (s.kernel[d] - 1) * s.dilation[d] + 1;
   int64_t padded = min_of(end, s.input[d] + s.padding[d]) - start;
-  int64_t first = start < 0 ? start + (-start + s.dilation[d] - 1) / s.dilation[d] * s.dilation[d]
-                            : start;
+  int64_t first =
+      start < 0 ? start + (-start + s.dilation[d] - 1) / s.dilation[d] * s.dilation[d] : start;
   return {first, min_of(end, s.input[d]), s.dilation[d], padded};
 }
 
@@ -302,6 +302,8 @@ void max_unpool(DType dtype, void* out_, const void* in_, const int64_t* indices
 }  // namespace pooling
 
 extern const PoolKernels pools_table;
-const PoolKernels pools_table = {pooling::max_pool, pooling::max_pool_backward, pooling::max_pool_gather, pooling::avg_pool, pooling::avg_pool_backward, pooling::max_unpool};
+const PoolKernels pools_table = {pooling::max_pool,          pooling::max_pool_backward,
+                                 pooling::max_pool_gather,   pooling::avg_pool,
+                                 pooling::avg_pool_backward, pooling::max_unpool};
 
 }  // namespace facula::kernels::FACULA_ISA

@@ -148,8 +148,8 @@ void plain_backward(DType dtype, void* grads, const void* hidden, const void* dh
 }  // namespace recurrences
 
 extern const RecurrentKernels recurrent_table;
-const RecurrentKernels recurrent_table = {
-    recurrences::lstm,         recurrences::lstm_backward, recurrences::gru,
-    recurrences::gru_backward, recurrences::plain,         recurrences::plain_backward};
+const RecurrentKernels recurrent_table = {recurrences::lstm,  recurrences::lstm_backward,
+                                          recurrences::gru,   recurrences::gru_backward,
+                                          recurrences::plain, recurrences::plain_backward};
 
 }  // namespace facula::kernels::FACULA_ISA

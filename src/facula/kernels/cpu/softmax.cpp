@@ -11,7 +11,9 @@ namespace {
 
 constexpr int64_t kWork = 16384;  // elements below which a thread is not worth it
 
-FACULA_INLINE int64_t row_grain(Rows r) { return max_of<int64_t>(1, kWork / max_of<int64_t>(1, r.n)); }
+FACULA_INLINE int64_t row_grain(Rows r) {
+  return max_of<int64_t>(1, kWork / max_of<int64_t>(1, r.n));
+}
 
 template <class T>
 void softmax_row(T* out, const T* in, int64_t n, bool log) {
@@ -73,7 +75,8 @@ void softmax_columns(T* out, const T* in, int64_t n, int64_t inner, int64_t widt
 template <class F>
 FACULA_INLINE void each_block(Rows r, F&& f) {
   int64_t blocks = (r.inner + 63) / 64;
-  int64_t grain = max_of<int64_t>(1, kWork / max_of<int64_t>(1, r.n * min_of<int64_t>(64, r.inner)));
+  int64_t grain =
+      max_of<int64_t>(1, kWork / max_of<int64_t>(1, r.n * min_of<int64_t>(64, r.inner)));
   parallel_for(0, r.outer * blocks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       int64_t o = b / blocks, j = b % blocks * 64;
@@ -108,8 +111,7 @@ void backward_row(T* out, const T* grad, const T* y, int64_t n, bool log) {
       out[i] = static_cast<T>(static_cast<C>(grad[i]) - m_exp(static_cast<C>(y[i])) * sum);
     }
   } else {
-    C sum = sum_of<C>(
-        n, [&](int64_t i) { return static_cast<C>(grad[i]) * static_cast<C>(y[i]); });
+    C sum = sum_of<C>(n, [&](int64_t i) { return static_cast<C>(grad[i]) * static_cast<C>(y[i]); });
     for (int64_t i = 0; i < n; ++i) {
       out[i] = static_cast<T>(static_cast<C>(y[i]) * (static_cast<C>(grad[i]) - sum));
     }
@@ -176,6 +178,9 @@ void logsumexp(DType dtype, void* out, const void* in, Rows r) {
 }  // namespace softmaxes
 
 extern const SoftmaxKernels softmaxes_table;
-const SoftmaxKernels softmaxes_table = {softmaxes::softmax, softmaxes::softmax_backward, softmaxes::logsumexp, cross_entropy, cross_entropy_backward, nll_loss, nll_loss_backward, target_weight};
+const SoftmaxKernels softmaxes_table = {softmaxes::softmax,     softmaxes::softmax_backward,
+                                        softmaxes::logsumexp,   cross_entropy,
+                                        cross_entropy_backward, nll_loss,
+                                        nll_loss_backward,      target_weight};
 
 }  // namespace facula::kernels::FACULA_ISA

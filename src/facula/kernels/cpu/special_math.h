@@ -6,16 +6,16 @@
 
 namespace facula::kernels::FACULA_ISA {
 
-#define FACULA_SPECIAL_ONE(name)                                                     \
-  FACULA_INLINE double m_##name(double x) { return kernels::special::name(x); }      \
-  FACULA_INLINE float m_##name(float x) {                                            \
-    return static_cast<float>(kernels::special::name(static_cast<double>(x)));       \
+#define FACULA_SPECIAL_ONE(name)                                                \
+  FACULA_INLINE double m_##name(double x) { return kernels::special::name(x); } \
+  FACULA_INLINE float m_##name(float x) {                                       \
+    return static_cast<float>(kernels::special::name(static_cast<double>(x)));  \
   }
-#define FACULA_SPECIAL_TWO(name)                                                                \
-  FACULA_INLINE double m_##name(double x, double y) { return kernels::special::name(x, y); }    \
-  FACULA_INLINE float m_##name(float x, float y) {                                              \
-    return static_cast<float>(                                                                  \
-        kernels::special::name(static_cast<double>(x), static_cast<double>(y)));                \
+#define FACULA_SPECIAL_TWO(name)                                                             \
+  FACULA_INLINE double m_##name(double x, double y) { return kernels::special::name(x, y); } \
+  FACULA_INLINE float m_##name(float x, float y) {                                           \
+    return static_cast<float>(                                                               \
+        kernels::special::name(static_cast<double>(x), static_cast<double>(y)));             \
   }
 
 FACULA_SPECIAL_ONE(airy_ai)

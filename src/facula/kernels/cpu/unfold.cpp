@@ -59,7 +59,8 @@ void unfold_row(const T* plane, T* row, const ConvShape& s, const int64_t* k) {
 }
 
 template <class T>
-void unfold_typed(const void* image, void* columns, const ConvShape& s, int64_t begin, int64_t end) {
+void unfold_typed(const void* image, void* columns, const ConvShape& s, int64_t begin,
+                  int64_t end) {
   int64_t positions = s.kernel_size(), length = s.output_size();
   for (int64_t r = begin; r < end; ++r) {
     int64_t c = r / positions, k = r % positions;

@@ -87,8 +87,10 @@ struct Problem {
     dnnl_dims_t strides;
     int64_t step = layout == ConvLayout::kChannelsLast ? dims.at[1] : 1;
     for (int d = dims.count - 1; d >= 2; --d) strides[d] = step, step *= dims.at[d];
-    if (layout == ConvLayout::kChannelsLast) strides[1] = 1;
-    else strides[1] = step, step *= dims.at[1];
+    if (layout == ConvLayout::kChannelsLast)
+      strides[1] = 1;
+    else
+      strides[1] = step, step *= dims.at[1];
     strides[0] = step;
     Desc md;
     dnnl_memory_desc_create_with_strides(md.fill(), dims.count, dims.at, dnnl_f32, strides);
@@ -104,8 +106,10 @@ struct Problem {
     int lead = s.groups > 1 ? 1 : 0;
     int64_t step = last ? w.at[lead + 1] : 1;
     for (int d = w.count - 1; d >= lead + 2; --d) strides[d] = step, step *= w.at[d];
-    if (last) strides[lead + 1] = 1;
-    else strides[lead + 1] = step, step *= w.at[lead + 1];
+    if (last)
+      strides[lead + 1] = 1;
+    else
+      strides[lead + 1] = step, step *= w.at[lead + 1];
     strides[lead] = step, step *= w.at[lead];
     if (lead) strides[0] = step;
     Desc md;
@@ -160,7 +164,8 @@ struct Engine {
   Desc weights;  // the layout that the primitive chose
 
   bool prepare(ConvKind kind, const Problem& p, bool with_bias) {
-    Desc x_md = p.image(p.x, ConvLayout::kChannelsLast), y_md = p.image(p.y, ConvLayout::kChannelsLast);
+    Desc x_md = p.image(p.x, ConvLayout::kChannelsLast),
+         y_md = p.image(p.y, ConvLayout::kChannelsLast);
     Desc w_md = p.weights_any(), b_md;
     if (with_bias) b_md = p.bias();
     auto algorithm = dnnl_convolution_direct;
@@ -280,7 +285,8 @@ class ConvPlan {
     if (!reorder_image(y_, whole, whole.y, key.y, y_out)) return false;
     Desc plain = whole.weights(key.weight_last);
     bool w_out = key.kind == ConvKind::kWeight;
-    if (!(w_out ? w_.prepare(main_.weights, plain) : w_.prepare(plain, main_.weights))) return false;
+    if (!(w_out ? w_.prepare(main_.weights, plain) : w_.prepare(plain, main_.weights)))
+      return false;
     x_bytes_ = x_.needed() ? image_bytes(whole.x) : 0;
     y_bytes_ = y_.needed() ? image_bytes(whole.y) : 0;
     slice_bytes_ = padded(static_cast<int64_t>(dnnl_memory_desc_get_size(main_.weights)));
@@ -312,7 +318,8 @@ class ConvPlan {
  private:
   template <class F>
   static void alone(F&& f) {
-    pool::run(1, pool::Join::kAll, [](void* context, int, int) { (*static_cast<F*>(context))(); }, &f);
+    pool::run(
+        1, pool::Join::kAll, [](void* context, int, int) { (*static_cast<F*>(context))(); }, &f);
   }
 
   static int64_t image_bytes(const Dims& dims) {

@@ -17,10 +17,10 @@ void scipy_cblas_sgemm(int, int, int, int, int, int, float, const float*, int, c
                        float, float*, int);
 void scipy_cblas_dgemm(int, int, int, int, int, int, double, const double*, int, const double*, int,
                        double, double*, int);
-void scipy_cblas_cgemm(int, int, int, int, int, int, const void*, const void*, int, const void*, int,
-                       const void*, void*, int);
-void scipy_cblas_zgemm(int, int, int, int, int, int, const void*, const void*, int, const void*, int,
-                       const void*, void*, int);
+void scipy_cblas_cgemm(int, int, int, int, int, int, const void*, const void*, int, const void*,
+                       int, const void*, void*, int);
+void scipy_cblas_zgemm(int, int, int, int, int, int, const void*, const void*, int, const void*,
+                       int, const void*, void*, int);
 void scipy_openblas_set_num_threads(int);
 }
 
@@ -118,14 +118,14 @@ Gemm part(const Gemm& g, int64_t i, int64_t m, int64_t j, int64_t n) {
 // Grid is how a large product is cut into blocks: by its shape alone, so that neither the number of
 // threads nor a library's own splitting of long sums shows in the result.
 struct Grid {
-  int64_t rows, cols;              // of a block
+  int64_t rows, cols;  // of a block
   int64_t row_count, col_count;
 };
 
 // At most 16 blocks of about `work` multiply-adds, as square as possible.
 Grid grid_of(const Gemm& g, double work) {
-  int64_t blocks = std::clamp<int64_t>(
-      static_cast<int64_t>(static_cast<double>(g.m) * g.n * g.k / work), 1, 16);
+  int64_t blocks =
+      std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(g.m) * g.n * g.k / work), 1, 16);
   Grid best{g.m, g.n, 1, 1};
   int64_t least = INT64_MAX;
   for (int64_t r = 1; r <= blocks; r *= 2) {
@@ -183,9 +183,8 @@ bool is_skinny(const Gemm& g) {
 
 void gemm_integer(const Gemm& g) {
   int64_t grain = std::max<int64_t>(1, 100000 / std::max<int64_t>(1, g.n * g.k));
-  parallel_for(0, g.m, grain, [&](int64_t begin, int64_t end) {
-    products->integer(g, begin, end);
-  });
+  parallel_for(0, g.m, grain,
+               [&](int64_t begin, int64_t end) { products->integer(g, begin, end); });
 }
 
 }  // namespace
@@ -214,9 +213,8 @@ void gemm(const Gemm& g) {
   }
   if (is_skinny(g)) {
     int64_t grain = std::max<int64_t>(16, 1000000 / (g.m * g.k) / 16 * 16);
-    return parallel_for(0, g.n, grain, [&](int64_t begin, int64_t end) {
-      products->skinny(g, begin, end);
-    });
+    return parallel_for(0, g.n, grain,
+                        [&](int64_t begin, int64_t end) { products->skinny(g, begin, end); });
   }
   bool large = static_cast<double>(g.m) * g.n * g.k > 64.0 * 64 * 64;
   if (g.dtype == kFloat32 && (large || !fits_int(g))) return in_blocks(g, 8e6, dnnl_float);

@@ -137,8 +137,9 @@ double legendre_p(double x, double n) {
   int64_t degree;
   if (settled(x, n, 1, value, degree)) return value;
   if (std::fabs(x) == 1) return parity(x, degree);
-  return recur(degree, 1, x,
-               [x](double k, double p, double q) { return ((2 * k + 1) * x * p - k * q) / (k + 1); });
+  return recur(degree, 1, x, [x](double k, double p, double q) {
+    return ((2 * k + 1) * x * p - k * q) / (k + 1);
+  });
 }
 
 }  // namespace facula::kernels::special

@@ -16,7 +16,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRootPi = 1.77245385090551602730, kRootHalf = 0.70710678118654752440;
 
-// The policies of the build say this for every Boost function; kept here so that no flag decides it.
+// The policies of the build say this for every Boost function; kept here so that no flag decides
+// it.
 using Quiet = boost::math::policies::policy<
     boost::math::policies::domain_error<boost::math::policies::ignore_error>,
     boost::math::policies::pole_error<boost::math::policies::ignore_error>,
