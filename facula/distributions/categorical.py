@@ -7,7 +7,12 @@ from typing import Any
 import facula
 from facula.distributions import constraints
 from facula.distributions.distribution import Distribution
-from facula.distributions.utils import ProbsOrLogits, lazy_property, logits_to_probs, probs_to_logits
+from facula.distributions.utils import (
+    ProbsOrLogits,
+    lazy_property,
+    logits_to_probs,
+    probs_to_logits,
+)
 
 __all__ = ["Categorical"]
 

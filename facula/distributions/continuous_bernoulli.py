@@ -1,4 +1,4 @@
-"""ContinuousBernoulli: a distribution over [0, 1] with density proportional to p^x (1 - p)^(1 - x)."""
+"""ContinuousBernoulli: a distribution over [0, 1], density proportional to p^x (1 - p)^(1 - x)."""
 
 from __future__ import annotations
 

@@ -56,8 +56,9 @@ class Distribution:
         except NotImplementedError:
             arg_constraints = {}
             warnings.warn(
-                f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = {{}}` "
-                "or initialize the distribution with `validate_args=False` to turn off validation.",
+                f"{type(self)} does not define `arg_constraints`. Please set "
+                "`arg_constraints = {}` or initialize the distribution with "
+                "`validate_args=False` to turn off validation.",
                 stacklevel=3,
             )
         for param, constraint in arg_constraints.items():
@@ -233,4 +234,5 @@ class Distribution:
             return value if value.numel() == 1 else value.size()
 
         names = [k for k in self.arg_constraints if k in self.__dict__]
-        return f"{type(self).__name__}({', '.join(f'{k}: {show(self.__dict__[k])}' for k in names)})"
+        shown = ", ".join(f"{k}: {show(self.__dict__[k])}" for k in names)
+        return f"{type(self).__name__}({shown})"

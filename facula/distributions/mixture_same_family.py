@@ -17,8 +17,8 @@ Size = facula.Size
 
 
 class MixtureSameFamily(Distribution):
-    """A mixture whose components are the last batch dimension of `component_distribution`, chosen by
-    the categorical `mixture_distribution`.
+    """A mixture whose components are the last batch dimension of `component_distribution`, chosen
+    by the categorical `mixture_distribution`.
 
     Example::
 

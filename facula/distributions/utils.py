@@ -1,5 +1,5 @@
-"""What the distributions share: broadcasting of parameters, probabilities against logits, properties
-that are computed once, triangular matrices as vectors.
+"""What the distributions share: broadcasting of parameters, probabilities against logits,
+properties that are computed once, triangular matrices as vectors.
 """
 
 from __future__ import annotations

@@ -232,4 +232,5 @@ class Wishart(ExponentialFamily):
     def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:
         n = self._event_shape[-1]
         half = y + (n + 1) / 2
-        return half * (n * _log_2 - facula.linalg.slogdet(-2 * x).logabsdet) + facula.mvlgamma(half, n)
+        logabsdet = facula.linalg.slogdet(-2 * x).logabsdet
+        return half * (n * _log_2 - logabsdet) + facula.mvlgamma(half, n)

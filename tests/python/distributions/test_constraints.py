@@ -56,7 +56,9 @@ needs_linalg = pytest.mark.skipif(
 
 @needs_linalg
 def test_definite_matrices():
-    m = facula.tensor([[[2.0, 1.0], [1.0, 2.0]], [[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]]])
+    m = facula.tensor(
+        [[[2.0, 1.0], [1.0, 2.0]], [[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]]]
+    )
     assert constraints.positive_definite.check(m).tolist() == [True, False, False]
     assert constraints.positive_semidefinite.check(m)[[0, 2]].tolist() == [True, False]
 
