@@ -17,29 +17,25 @@ from facula.nn.utils.clip_grad import (
     get_total_norm,
 )
 from facula.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from facula.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
+from facula.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
+_MODULES = frozenset("fusion init memory_format parametrizations parametrize prune stateless".split())
 _HOMES = {
-    "parametrizations": None,
-    "parametrize": None,
-    "stateless": None,
-    "fusion": None,
-    "weight_norm": "norm_hooks",
-    "remove_weight_norm": "norm_hooks",
-    "spectral_norm": "norm_hooks",
-    "remove_spectral_norm": "norm_hooks",
+    "convert_conv2d_weight_memory_format": "memory_format",
+    "convert_conv3d_weight_memory_format": "memory_format",
     "fuse_conv_bn_eval": "fusion",
     "fuse_conv_bn_weights": "fusion",
     "fuse_linear_bn_eval": "fusion",
     "fuse_linear_bn_weights": "fusion",
-    "skip_init": "fusion",
+    "skip_init": "init",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
+    if name in _MODULES or name in _HOMES:
         import importlib
 
-        home = _HOMES[name]
-        module = importlib.import_module(f"facula.nn.utils.{home or name}")
-        return module if home is None else getattr(module, name)
+        module = importlib.import_module(f"facula.nn.utils.{_HOMES.get(name, name)}")
+        return module if name in _MODULES else getattr(module, name)
     raise AttributeError(f"module 'facula.nn.utils' has no attribute '{name}'")

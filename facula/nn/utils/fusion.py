@@ -1,6 +1,4 @@
-"""Folding of batch norms into the convolution or linear map before them, and modules without first
-values.
-"""
+"""Folding of batch norms into the convolution or linear map before them."""
 
 from __future__ import annotations
 
@@ -15,7 +13,6 @@ __all__ = [
     "fuse_conv_bn_weights",
     "fuse_linear_bn_eval",
     "fuse_linear_bn_weights",
-    "skip_init",
 ]
 
 Tensor = facula.Tensor
@@ -99,11 +96,3 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
         fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
     )
     return fused
-
-
-def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Any:
-    """Make a module whose parameters are uninitialised memory; the class must take `device`."""
-    if not issubclass(module_cls, facula.nn.Module):
-        raise RuntimeError(f"Expected a Module; got {module_cls}")
-    final_device = kwargs.pop("device", "cpu")
-    return module_cls(*args, device="meta", **kwargs).to_empty(device=final_device)

@@ -194,3 +194,82 @@ def test_data_parallel_without_devices():
     assert net(facula.ones(1, 2)).shape == (1, 1) and "module.weight" in net.state_dict()
     with pytest.raises(NotImplementedError, match="process groups"):
         nn.parallel.DistributedDataParallel(net)
+
+
+def test_names_are_modules_too():
+    """Libraries import the classes of the older forms from the modules of the same names."""
+    from facula.nn.utils.spectral_norm import SpectralNorm
+    from facula.nn.utils.weight_norm import WeightNorm
+
+    assert SpectralNorm().name == "weight" and WeightNorm("weight", None).dim == -1
+    assert callable(utils.weight_norm) and callable(utils.spectral_norm)
+
+
+def test_memory_format():
+    net = nn.Sequential(nn.Conv2d(2, 4, 3), nn.Conv3d(2, 4, 3), nn.ConvTranspose2d(2, 4, 3))
+    before = [array(p).copy() for p in net.parameters()]
+    out = utils.convert_conv2d_weight_memory_format(net, facula.channels_last)
+    assert out is net and isinstance(net[0].weight, nn.Parameter)
+    assert net[0].weight.is_contiguous(memory_format=facula.channels_last)
+    assert net[2].weight.is_contiguous(memory_format=facula.channels_last)
+    assert net[1].weight.is_contiguous()
+    utils.convert_conv3d_weight_memory_format(net, facula.channels_last_3d)
+    assert net[1].weight.is_contiguous(memory_format=facula.channels_last_3d)
+    for p, kept in zip(net.parameters(), before, strict=True):
+        np.testing.assert_array_equal(array(p), kept)
+
+
+def test_skip_init_refuses():
+    class Plain(nn.Module):
+        def __init__(self, n):
+            super().__init__()
+
+    with pytest.raises(RuntimeError, match="must support a 'device' arg"):
+        utils.skip_init(Plain, 3)
+    with pytest.raises(RuntimeError, match="Expected a Module"):
+        utils.skip_init(int)
+
+
+needs_qr = pytest.mark.skipif(
+    not (
+        hasattr(facula.linalg, "householder_product")
+        and hasattr(facula, "geqrf")
+        and hasattr(facula, "matrix_exp")
+        and hasattr(facula.linalg, "solve")
+    ),
+    reason="needs geqrf, matrix_exp, linalg.householder_product and linalg.solve",
+)
+
+
+@needs_qr
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
+@pytest.mark.parametrize("how", ["matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("base", [True, False])
+def test_orthogonal(shape, how, base):
+    facula.manual_seed(0)
+    net = nn.Linear(shape[1], shape[0]).double()
+    net = parametrizations.orthogonal(net, orthogonal_map=how, use_trivialization=base)
+
+    def check():
+        w = array(net.weight)
+        small = w.T @ w if shape[0] >= shape[1] else w @ w.T
+        np.testing.assert_allclose(small, np.eye(min(shape)), atol=1e-9)
+
+    if base:
+        target = facula.eye(*shape, dtype=facula.float64)
+        net.weight = target
+        np.testing.assert_allclose(array(net.weight), array(target), atol=1e-9)
+    check()
+    opt = facula.optim.SGD(net.parameters(), lr=0.1)
+    net(facula.rand(2, shape[1], dtype=facula.float64)).square().sum().backward()
+    opt.step()
+    check()
+
+
+def test_orthogonal_refuses():
+    with pytest.raises(ValueError, match="orthogonal_map has to be one of"):
+        parametrizations.orthogonal(nn.Linear(2, 2), orthogonal_map="x")
+    with pytest.raises(ValueError, match="Expected a matrix"):
+        parametrizations.orthogonal(nn.Linear(2, 2), "bias")
+    with pytest.raises(ValueError, match="has no parameter or buffer"):
+        parametrizations.orthogonal(nn.Linear(2, 2), "nothing")
