@@ -101,6 +101,11 @@ def show_build_times() -> Tally:
     return Tally(0, 0)
 
 
+def programs() -> Tally:
+    """Runs programs that are written for PyTorch through the alias."""
+    return python_tests("--dist", "loadgroup", name="programs", files=["tests/programs"])
+
+
 def conformance() -> Tally:
     """Runs the recorded cases."""
     if not (ROOT / "facula" / "__init__.py").exists():
@@ -195,6 +200,7 @@ FAST: list[Step] = [
     ("compile times", show_build_times),
     ("C++ tests", lambda: cpp_tests("dev")),
     ("Python tests", lambda: python_tests("-m", "not full")),
+    ("programs", programs),
     ("conformance", conformance),
 ]
 EXAMPLES: list[Step] = [("Python examples", python_examples), ("C++ examples", cpp_examples)]
