@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from facula import _C
 __all__ = [
     "GradientEdge",
     "Node",
+    "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
     "register_multi_grad_hook",
@@ -94,17 +96,77 @@ def register_multi_grad_hook(
     return _Handles([t.register_hook(hook_for(i)) for i, t in enumerate(tensors)])
 
 
-@contextlib.contextmanager
-def saved_tensors_hooks(pack_hook: Callable, unpack_hook: Callable) -> Iterator[None]:
-    """Raise: hooks on saved tensors are not built."""
-    raise NotImplementedError("autograd.graph.saved_tensors_hooks is not built")
-    yield
+_refusals = threading.local()  # the messages of disable_saved_tensors_hooks in force
+
+
+class saved_tensors_hooks:  # noqa: N801 - the name that programs know
+    """A context in which what is saved for backward goes through a pair of functions.
+
+    `pack_hook(tensor)` is called when a call is recorded and returns any object, which the graph
+    keeps in place of the tensor; `unpack_hook(object)` gives a tensor of the same content back in
+    backward. The innermost pair applies. The pack hook runs without recording and may not write to
+    its argument (RuntimeError); an unpack hook that returns no tensor raises TypeError.
+
+    Example::
+
+        >>> with saved_tensors_hooks(lambda t: t.numpy(), facula.from_numpy):
+        ...     y = x * x
+    """
+
+    def __init__(
+        self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
+    ) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        messages = getattr(_refusals, "messages", None)
+        if messages:
+            raise RuntimeError(messages[-1])
+        _C._push_saved_tensors_hooks(self.pack_hook, self.unpack_hook)
+        _refusals.active = getattr(_refusals, "active", 0) + 1
+
+    def __exit__(self, *exc: Any) -> None:
+        _C._pop_saved_tensors_hooks()
+        _refusals.active -= 1
 
 
 @contextlib.contextmanager
-def save_on_cpu(pin_memory: bool = False, device_type: str = "cuda") -> Iterator[None]:
-    """Keep saved tensors in the CPU's memory, where they are anyway in builds without CUDA."""
-    yield
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Refuse `saved_tensors_hooks` inside the block: entering it raises RuntimeError with
+    `error_message`, as does this context where hooks are on.
+    """
+    if getattr(_refusals, "active", 0):
+        raise RuntimeError(error_message)
+    messages = _refusals.__dict__.setdefault("messages", [])
+    messages.append(error_message)
+    try:
+        yield
+    finally:
+        messages.pop()
+
+
+class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - the name that programs know
+    """A context in which what is saved for backward is kept in the CPU's memory.
+
+    A tensor of another device is copied there, into pinned memory with `pin_memory`, and back in
+    backward; one that lies in the CPU's memory is kept as it is.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        def pack(tensor: Any) -> tuple[Any, Any]:
+            if tensor.device.type == "cpu":
+                return tensor.device, tensor
+            kept = _C._functions.empty(
+                tensor.size(), dtype=tensor.dtype, layout=tensor.layout, pin_memory=pin_memory
+            )
+            return tensor.device, kept.copy_(tensor)
+
+        def unpack(packed: tuple[Any, Any]) -> Any:
+            device, tensor = packed
+            return tensor.to(device, non_blocking=pin_memory)
+
+        super().__init__(pack, unpack)
 
 
 @contextlib.contextmanager

@@ -1,38 +1,69 @@
 """`checkpoint`: memory for time. What a function saves for backward is computed again there.
 
-The function runs without recording. In backward it runs again, with the generator's state and the
-autocast state of the first time, and the gradients of the second run are those of the first. The
-parameters of modules that the function is, is bound to, or closes over become inputs of the
-checkpoint's node; gradients of other leaves are accumulated on the way.
+There are two ways. Without `use_reentrant` the function runs once with hooks that keep a place for
+each tensor that would be saved; the first place that backward asks for makes the function run
+again, which fills the places. With it the function runs without recording and its node runs it
+again in backward, followed by a backward pass of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
-from collections.abc import Callable, Iterable
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import facula
 from facula._absent import absent_class, absent_function
+from facula.autograd.graph import saved_tensors_hooks
 from facula.utils._pytree import tree_flatten, tree_unflatten
 
 __all__ = [
     "CheckpointError",
     "CheckpointFunction",
     "CheckpointPolicy",
+    "DefaultDeviceType",
+    "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
     "create_selective_checkpoint_contexts",
     "detach_variable",
+    "get_device_states",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
+
+Tensor = facula.Tensor
+
+_early_stop: bool | None = None  # set by set_checkpoint_early_stop
+_debug: bool | None = None  # set by set_checkpoint_debug_enabled
 
 
 class CheckpointError(RuntimeError):
     """The second run of a function differs from the first."""
+
+
+class _Stop(Exception):  # noqa: N818 - no error: the second run has made all that is needed
+    pass
+
+
+class DefaultDeviceType:
+    """The kind of device whose generators are kept when no argument says one."""
+
+    _default = "cuda"
+
+    @staticmethod
+    def set_device_type(device: str = "cuda") -> None:
+        """Set the kind."""
+        DefaultDeviceType._default = device
+
+    @staticmethod
+    def get_device_type() -> str:
+        """Return the kind."""
+        return DefaultDeviceType._default
 
 
 def detach_variable(inputs: tuple) -> tuple:
@@ -43,9 +74,27 @@ def detach_variable(inputs: tuple) -> tuple:
             type(inputs).__name__,
         )
     return tuple(
-        x.detach().requires_grad_(x.requires_grad) if isinstance(x, facula.Tensor) else x
-        for x in inputs
+        x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs
     )
+
+
+def check_backward_validity(inputs: Any) -> None:
+    """Warn if no tensor among the inputs wants a gradient."""
+    if not any(t.requires_grad for t in inputs if isinstance(t, Tensor)):
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
+        )
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """Return the devices of the arguments besides the CPU, of which there are none, and the states
+    of their generators.
+    """
+    return [], []
+
+
+def set_device_states(devices: list[int], states: list[Tensor], *, device_type: Any = None) -> None:
+    """Restore what `get_device_states` returned."""
 
 
 def noop_context_fn() -> tuple[Any, Any]:
@@ -53,25 +102,7 @@ def noop_context_fn() -> tuple[Any, Any]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
-def _modules_of(function: Any) -> Iterable[Any]:
-    """Give the modules whose parameters a function is known to use."""
-    if isinstance(function, functools.partial):
-        yield from _modules_of(function.func)
-        for value in (*function.args, *function.keywords.values()):
-            yield from _modules_of(value)
-        return
-    owner = getattr(function, "__self__", None)
-    for value in (function, owner):
-        if isinstance(value, facula.nn.Module):
-            yield value
-    for cell in getattr(function, "__closure__", None) or ():
-        with contextlib.suppress(ValueError):  # an empty cell
-            value = cell.cell_contents
-            if value is not function:
-                yield from _modules_of(value)
-
-
-def _autocast_state() -> Any:
+def _autocast_state() -> Callable[[], Any]:
     from facula.amp import autocast_mode as mode
 
     kinds = [k for k in ("cpu", "cuda") if mode.is_autocast_enabled(k)]
@@ -86,116 +117,218 @@ def _autocast_state() -> Any:
     return again
 
 
-class _Run:
-    """One call of a function: its arguments, and how to run it again."""
+class _Call:
+    """A call of a function that can be made again, with the generator's and the autocast state."""
 
-    def __init__(
-        self, function: Callable, args: tuple, kwargs: dict, keep_state: bool, contexts: tuple
-    ) -> None:
+    def __init__(self, function: Callable, args: tuple, kwargs: dict, keep_state: bool) -> None:
         self.function = function
         self.leaves, self.spec = tree_flatten((args, kwargs))
-        self.places = [i for i, v in enumerate(self.leaves) if isinstance(v, facula.Tensor)]
+        self.places = [i for i, v in enumerate(self.leaves) if isinstance(v, Tensor)]
         self.state = facula.get_rng_state() if keep_state else None
         self.autocast = _autocast_state()
-        self.first, self.second = contexts
-        self.output_spec: Any = None
-        self.outputs: list[Any] = []
 
-    def call(self, tensors: Iterable[Any]) -> list[Any]:
-        """Run the function on tensors in place of its own; return the output's leaves."""
+    def take_tensors(self) -> list[Tensor]:
+        """Return the tensors among the arguments, and keep the other arguments only."""
+        tensors = [self.leaves[i] for i in self.places]
+        for i in self.places:
+            self.leaves[i] = None
+        return tensors
+
+    def run(self, tensors: Any) -> Any:
+        """Call the function with these tensors."""
         leaves = list(self.leaves)
         for i, t in zip(self.places, tensors, strict=True):
             leaves[i] = t
         args, kwargs = tree_unflatten(leaves, self.spec)
-        result, self.output_spec = tree_flatten(self.function(*args, **kwargs))
-        return result
+        return self.function(*args, **kwargs)
 
-    def again(self, tensors: Iterable[Any]) -> list[Any]:
-        """Run the function as the first time, recording."""
+    def again(self, tensors: Any, context: Any) -> Any:
+        """Call the function as the first time, recording."""
         with contextlib.ExitStack() as stack:
             if self.state is not None:
                 stack.enter_context(facula.random.fork_rng())
                 facula.set_rng_state(self.state)
             stack.enter_context(self.autocast())
             stack.enter_context(facula.enable_grad())
-            stack.enter_context(self.second)
-            return self.call(tensors)
+            stack.enter_context(context)
+            return self.run(tensors)
 
 
-def _other_leaves(outputs: list[Any], known: set[int]) -> list[Any]:
-    """Return the leaves below outputs that are not known, found by walking the graph."""
-    found, seen, stack = [], set(), [t.grad_fn for t in outputs if t.grad_fn is not None]
-    while stack:
-        node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        leaf = getattr(node, "variable", None)
-        if leaf is not None and id(leaf) not in known:
-            known.add(id(leaf))
-            found.append(leaf)
-        stack += [n for n, _ in node.next_functions if n is not None]
-        _keep.append(node)
-    _keep.clear()
-    return found
+# ---- by hooks on what is saved
 
 
-_keep: list[Any] = []  # nodes stay alive while they are known by their id
+class _Place:
+    """Stands in the graph for a tensor that would have been saved."""
+
+    __slots__ = ("__weakref__", "index", "metadata")
+
+    def __init__(self, index: int, metadata: Any) -> None:
+        self.index, self.metadata = index, metadata
 
 
-class CheckpointFunction(facula.autograd.Function):
-    """The node of a checkpoint. Its inputs are the function's tensors and known parameters."""
+class _KeepInputs(facula.autograd.Function):
+    """A node that only keeps the inputs. They are saved like any other tensor, so that an enclosing
+    checkpoint computes them again.
+    """
 
     @staticmethod
-    def forward(ctx: Any, run: _Run, count: int, _: Any, *tensors: Any) -> Any:
-        """Run the function without recording; return the tensors of its output."""
-        ctx.run, ctx.count = run, count
+    def forward(ctx: Any, _: Tensor, *tensors: Tensor) -> Tensor:
         ctx.save_for_backward(*tensors)
-        with facula.no_grad(), run.first:
-            run.outputs = run.call(tensors[:count])
-        results = [v for v in run.outputs if isinstance(v, facula.Tensor)]
-        # An input that comes back as an output is handed out as a new tensor.
-        given = {id(t) for t in tensors}
-        return tuple(t.view_as(t) if id(t) in given else t for t in results)
+        return facula.empty(0)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Run the function again and give its gradients."""
-        run, count = ctx.run, ctx.count
-        tensors = ctx.saved_tensors
-        inputs = detach_variable(tuple(tensors[:count]))
-        outputs = [v for v in run.again(inputs) if isinstance(v, facula.Tensor)]
+        raise AssertionError("nothing flows back through the inputs that a checkpoint keeps")
+
+
+def _metadata(t: Tensor) -> dict[str, Any]:
+    return {"shape": t.shape, "dtype": t.dtype, "device": t.device}
+
+
+class _Frame:
+    """One checkpointed call: its places, and how to fill them."""
+
+    def __init__(self, call: _Call, second: Any, check: bool, early_stop: bool) -> None:
+        self.call, self.second = call, second
+        self.check, self.early_stop = check, early_stop
+        self.places: list[weakref.ref] = []
+        self.found: dict[int, Tensor] = {}
+        with facula.enable_grad():
+            dummy = facula.empty(0, requires_grad=True)
+            self.inputs = _KeepInputs.apply(dummy, *call.take_tensors()).grad_fn
+
+    def pack(self, t: Tensor) -> _Place:
+        """Keep a place for a tensor that the first run saves."""
+        place = _Place(len(self.places), _metadata(t) if self.check else None)
+        self.places.append(weakref.ref(place))
+        return place
+
+    def unpack(self, place: _Place) -> Tensor:
+        """Give the tensor of a place; the first one makes the function run again."""
+        if place.index not in self.found:
+            self.fill()
+        return self.found.pop(place.index)
+
+    def fill(self) -> None:
+        """Run the function again until all places are filled."""
+        count, total = 0, len(self.places)
+        self.found = {}
+        wrong: list[str] = []
+
+        def pack(t: Tensor) -> Tensor:
+            nonlocal count
+            if count >= total:
+                raise CheckpointError(
+                    "checkpoint: trying to save more tensors during recomputation than during the "
+                    f"original forward pass, which saved {total}"
+                )
+            place = self.places[count]()
+            if place is not None:
+                if place.metadata is not None and place.metadata != _metadata(t):
+                    wrong.append(
+                        f"tensor at position {count}:\nsaved metadata: {place.metadata}\n"
+                        f"recomputed metadata: {_metadata(t)}"
+                    )
+                self.found[count] = t.detach()
+            count += 1
+            if self.early_stop and count == total:
+                raise _Stop
+            return t.detach()
+
+        inputs = detach_variable(tuple(self.inputs.saved_tensors))
+        with saved_tensors_hooks(pack, lambda t: t), contextlib.suppress(_Stop):
+            self.call.again(inputs, self.second)
+        if count != total:
+            raise CheckpointError(
+                "checkpoint: A different number of tensors was saved during the original forward "
+                f"and recomputation.\nNumber of tensors saved during forward: {total}\n"
+                f"Number of tensors saved during recomputation: {count}."
+            )
+        if wrong:
+            raise CheckpointError(
+                "checkpoint: Recomputed values for the following tensors have different metadata "
+                "than during the forward pass.\n" + "\n".join(wrong)
+            )
+
+
+def _checkpoint_by_hooks(
+    call: _Call, contexts: tuple[Any, Any], check: bool, early_stop: bool
+) -> Any:
+    first, second = contexts
+    tensors = [call.leaves[i] for i in call.places]
+    if not facula.is_grad_enabled():
+        with first:
+            return call.run(tensors)
+    frame = _Frame(call, second, check, early_stop)
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+        return call.run(tensors)
+
+
+# ---- by a node that runs the function again
+
+
+class CheckpointFunction(facula.autograd.Function):
+    """The node of a checkpoint that runs the function again in its backward."""
+
+    @staticmethod
+    def forward(ctx: Any, call: _Call, result: list, *tensors: Tensor) -> tuple[Tensor, ...]:
+        """Run the function without recording; the tensors of its output are the results, its
+        structure is put into `result`.
+        """
+        ctx.call = call
+        ctx.save_for_backward(*tensors)
+        with facula.no_grad():
+            leaves, spec = tree_flatten(call.run(tensors))
+        result += [leaves, spec]
+        given = {id(t) for t in tensors}
+        outputs = [v for v in leaves if isinstance(v, Tensor)]
+        # An input that comes back as an output is handed out as a new tensor.
+        return tuple(t.view_as(t) if id(t) in given else t for t in outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Run the function again, and backward through it."""
+        if facula._C._wants_some_gradients():
+            raise RuntimeError(
+                "checkpoint: with use_reentrant=True it is incompatible with .grad() or passing an "
+                "`inputs` parameter to .backward(). To resolve this error, you can either set "
+                "use_reentrant=False, or call .backward() without passing the `inputs` argument."
+            )
+        inputs = detach_variable(tuple(ctx.saved_tensors))
+        leaves, _ = tree_flatten(ctx.call.again(inputs, contextlib.nullcontext()))
+        outputs = [v for v in leaves if isinstance(v, Tensor)]
         if len(outputs) != len(grads):
             raise CheckpointError(
                 f"checkpoint: the second run gave {len(outputs)} tensors, the first {len(grads)}"
             )
-        for i, t in enumerate(outputs):
-            if t.requires_grad and grads[i] is not None and t.shape != grads[i].shape:
-                raise CheckpointError(
-                    f"checkpoint: output {i} has shape {tuple(t.shape)} in the second run, "
-                    f"{tuple(grads[i].shape)} in the first"
-                )
         pairs = [
             (t, g)
             for t, g in zip(outputs, grads, strict=True)
             if t.requires_grad and g is not None
         ]
-        wanted = [t for t in (*inputs, *tensors[count:]) if t.requires_grad]
-        others = _other_leaves([t for t, _ in pairs], {id(t) for t in wanted})
-        found: tuple = ()
-        if pairs:
-            heads, seeds = zip(*pairs, strict=True)
-            found = facula.autograd.grad(heads, [*wanted, *others], seeds, allow_unused=True)
-        for leaf, grad in zip(others, found[len(wanted) :], strict=False):
-            if grad is not None:
-                leaf.grad = grad if leaf.grad is None else leaf.grad + grad
-        gradients = {id(t): g for t, g in zip(wanted, found, strict=False)}
-        return (
-            None,
-            None,
-            None,
-            *(gradients.get(id(t)) for t in (*inputs, *tensors[count:])),
-        )
+        if not pairs:
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
+        facula.autograd.backward(*zip(*pairs, strict=True))
+        return (None, None, *(t.grad for t in inputs))
+
+
+def _checkpoint_by_node(call: _Call) -> Any:
+    tensors = call.take_tensors()
+    check_backward_validity(tensors)
+    result: list[Any] = []
+    outputs = iter(CheckpointFunction.apply(call, result, *tensors))
+    leaves, spec = result
+    return tree_unflatten([next(outputs) if isinstance(v, Tensor) else v for v in leaves], spec)
+
+
+def _warn_unsaid(name: str) -> None:
+    warnings.warn(
+        f"facula.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly. "
+        "use_reentrant=False is recommended; without the parameter it is True.",
+        stacklevel=3,
+    )
 
 
 def checkpoint(
@@ -211,48 +344,65 @@ def checkpoint(
 ) -> Any:
     """Call `function(*args, **kwargs)` and compute it again in backward instead of saving.
 
-    Inputs and outputs may be nested in containers. `context_fn` gives contexts for the two runs.
-    The other options are accepted: both of PyTorch's variants are this one.
+    Args:
+        use_reentrant: False for the way by hooks: any gradient can be asked for, keyword arguments,
+            nested checkpoints and containers are allowed. True for the way by a node.
+        preserve_rng_state: give the second run the random numbers of the first one.
+        context_fn: gives two contexts, for the two runs.
+        determinism_check: "default" compares shapes, dtypes and devices of the two runs, "none"
+            does not.
+        debug: accepted; the errors name the tensors that differ in any case.
+        early_stop: end the second run as soon as it has made all that is needed.
+
+    Raises:
+        CheckpointError: in backward, when the second run differs from the first.
 
     Example:
         >>> y = facula.utils.checkpoint.checkpoint(block, x, use_reentrant=False)
     """
-    run = _Run(function, args, kwargs, preserve_rng_state, context_fn())
-    if not facula.is_grad_enabled():
-        with run.first:
-            return tree_unflatten(run.call([run.leaves[i] for i in run.places]), run.output_spec)
-    tensors = [run.leaves[i] for i in run.places]
-    modules = list(_modules_of(function))
-    parameters: dict[int, Any] = {}
-    for module in modules:
-        parameters.update((id(p), p) for p in module.parameters() if p.requires_grad)
-    known = [*tensors, *parameters.values()]
-    if modules and not any(t.requires_grad for t in known):
-        with run.first:
-            return tree_unflatten(run.call(tensors), run.output_spec)
-    # Where the parameters are not known, an empty tensor makes sure that a node is made.
-    dummy = facula.empty(0, requires_grad=not modules)
-    results = iter(CheckpointFunction.apply(run, len(tensors), dummy, *known))
-    leaves = [next(results) if isinstance(v, facula.Tensor) else v for v in run.outputs]
-    run.outputs = []
-    return tree_unflatten(leaves, run.output_spec)
+    if use_reentrant is None:
+        _warn_unsaid("checkpoint")
+        use_reentrant = True
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError(
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+            )
+        return _checkpoint_by_node(_Call(function, args, {}, preserve_rng_state))
+    if determinism_check not in ("default", "none"):
+        raise ValueError(
+            "determinism_check should be one of ['default', 'none'], "
+            f"but got {determinism_check}"
+        )
+    call = _Call(function, args, kwargs, preserve_rng_state)
+    stop = early_stop if _early_stop is None else _early_stop
+    return _checkpoint_by_hooks(call, context_fn(), determinism_check == "default", stop)
 
 
 def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
-    """Run a Sequential, or list, in `segments` parts, all but the last of them checkpointed."""
+    """Run a Sequential, or a list of functions, in `segments` parts, all but the last of them
+    checkpointed.
+
+    Example:
+        >>> y = checkpoint_sequential(net, 2, x, use_reentrant=False)
+    """
+    if use_reentrant is None:
+        _warn_unsaid("checkpoint_sequential")
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if isinstance(functions, facula.nn.Sequential):
         functions = list(functions.children())
     size = len(functions) // segments
 
     def part(start: int, end: int) -> Callable:
-        sequence = functions[start:end]
-        if all(isinstance(f, facula.nn.Module) for f in sequence):
-            return facula.nn.Sequential(*sequence)
-
         def run(x: Any) -> Any:
-            for f in sequence:
+            for f in functions[start:end]:
                 x = f(x)
             return x
 
@@ -260,21 +410,34 @@ def checkpoint_sequential(
 
     end = 0
     for _ in range(segments - 1):
-        input = checkpoint(part(end, end + size), input, use_reentrant=use_reentrant, **kwargs)
+        run = part(end, end + size)
+        input = checkpoint(
+            run, input, use_reentrant=use_reentrant, preserve_rng_state=preserve
+        )
         end += size
     return part(end, len(functions))(input)
 
 
 @contextlib.contextmanager
-def set_checkpoint_early_stop(enable: bool) -> Any:
-    """Accept whether the second run may stop early."""
-    yield
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Say for all checkpoints made inside whether their second runs end early."""
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
 
 
 @contextlib.contextmanager
-def set_checkpoint_debug_enabled(enabled: bool | None) -> Any:
-    """Accept whether a difference of the runs is explained at length."""
-    yield
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Accept whether differences are explained at length; the errors always name the tensors."""
+    global _debug
+    before, _debug = _debug, enabled
+    try:
+        yield
+    finally:
+        _debug = before
 
 
 CheckpointPolicy = absent_class(

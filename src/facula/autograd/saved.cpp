@@ -80,7 +80,8 @@ void SavedTensor::pack(const Tensor& t, bool with_history) {
   SavedHookStack* stack = std::exchange(tls.saved_hooks, nullptr);
   try {
     NoGrad off;
-    extra->packed = extra->hooks->pack(detach(t));
+    // A result is handed over without its node, which would hold itself through it.
+    extra->packed = extra->hooks->pack(with_history ? t : detach(t));
   } catch (...) {
     tls.saved_hooks = stack;
     throw;

@@ -134,7 +134,14 @@ PyObject* python_objects_owned(PyObject*, PyObject*) {
   return PyLong_FromLongLong(owned_by_cpp.load());
 }
 
+// _wants_some_gradients(): whether the node that runs belongs to a pass for chosen inputs only.
+PyObject* wants_some_gradients(PyObject*, PyObject*) {
+  return PyBool_FromLong(tls.pruning != nullptr);
+}
+
 PyMethodDef autograd_functions[] = {
+    {"_wants_some_gradients", wants_some_gradients, METH_NOARGS,
+     "Whether the node that runs belongs to a backward pass for chosen inputs only."},
     {"_run_backward", fast(run_backward), METH_FASTCALL, nullptr},
     {"_set_grad_enabled", set_grad_enabled, METH_O, nullptr},
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS,

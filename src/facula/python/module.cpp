@@ -24,6 +24,7 @@ void build(PyObject* module) {
   init_node_types(module);
   init_function_type(module);
   init_autograd(module);
+  init_saved_hooks(module);
   init_settings(module);
   init_module_base(module);
   init_optim(module);

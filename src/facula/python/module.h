@@ -10,6 +10,7 @@ void init_settings(PyObject* module);
 void init_module_base(PyObject* module);
 void init_optim(PyObject* module);
 void init_queries(PyObject* module);
+void init_saved_hooks(PyObject* module);
 
 // register_operators is generated: it registers the rows of every family.
 void register_operators(PyObject* module);

@@ -95,12 +95,14 @@ TEST_F(Saved, InPlaceResultsAreDifferentiable) {
   EXPECT_NEAR(values(grad({&t, 1}, {&x, 1})[0])[0], v * (1 - v) * (1 - 2 * v), 1e-12);
 }
 
-// Keeps tensors doubled, and gives them back halved.
+// Keeps tensors doubled, and gives them back halved. It is given inputs as they are, and results
+// without history.
 struct Doubling final : SavedTensorHooks {
-  int packed = 0, unpacked = 0;
+  int packed = 0, with_history = 0, unpacked = 0;
   std::shared_ptr<void> pack(const Tensor& t) override {
     ++packed;
-    EXPECT_FALSE(requires_grad(t));
+    with_history += requires_grad(t);
+    EXPECT_FALSE(grad_enabled());
     return std::make_shared<Tensor>(mul(t, vec({2})));
   }
   Tensor unpack(const std::shared_ptr<void>& p) override {
@@ -118,6 +120,7 @@ TEST_F(Saved, HooksReplaceWhatIsKept) {
   pop_saved_hooks();
   EXPECT_EQ(tls.saved_hooks, nullptr);
   EXPECT_EQ(hooks->packed, 5);
+  EXPECT_EQ(hooks->with_history, 4);
   Tensor s = sum(y);
   Tensor g = grad({&s, 1}, {&x, 1}, {}, {.create_graph = true})[0];
   EXPECT_EQ(values(g), (Numbers{27}));

@@ -1,0 +1,189 @@
+"""Hooks on saved tensors from Python."""
+
+import gc
+import threading
+import weakref
+
+import pytest
+
+import facula
+from facula.autograd import Function
+from facula.autograd.graph import (
+    disable_saved_tensors_hooks,
+    save_on_cpu,
+    saved_tensors_hooks,
+)
+
+
+def leaf(*values):
+    return facula.tensor(list(values), requires_grad=True)
+
+
+def test_what_is_saved_goes_through_the_hooks():
+    x = leaf(1.0, 2.0)
+    packed, unpacked = [], []
+
+    def pack(t):
+        packed.append(t.requires_grad)
+        return t.tolist()
+
+    def unpack(values):
+        unpacked.append(values)
+        return facula.tensor(values)
+
+    with saved_tensors_hooks(pack, unpack):
+        y = x * x.exp()
+    assert len(packed) == 3 and not unpacked
+    assert packed.count(True) == 2  # x and exp(x) as inputs; the result of exp has no history
+    y.sum().backward()
+    assert len(unpacked) == 3
+    facula.testing.assert_close(x.grad, (x.exp() * (1 + x)).detach())
+
+
+def test_hooks_can_change_values():
+    x = leaf(3.0)
+    with saved_tensors_hooks(lambda t: t, lambda t: t * 10):
+        y = x * x
+    y.backward()
+    assert x.grad.tolist() == [60.0]
+    x.grad = None
+    (x * x).backward()
+    assert x.grad.tolist() == [6.0]
+
+
+def test_innermost_pair_applies():
+    seen = []
+    x = leaf(1.0)
+    with saved_tensors_hooks(lambda t: seen.append("outer") or t, lambda t: t):
+        x.exp()
+        with saved_tensors_hooks(lambda t: seen.append("inner") or t, lambda t: t):
+            x.exp()
+        x.exp()
+    x.exp()
+    assert seen == ["outer", "inner", "outer"]
+
+
+def test_hooks_do_not_see_themselves():
+    """What the pack hook computes is neither recorded nor packed."""
+    x = leaf(1.0)
+    count = []
+
+    def pack(t):
+        count.append(facula.is_grad_enabled())
+        return (t * t).sqrt()
+
+    with saved_tensors_hooks(pack, lambda t: t):
+        y = x.exp()
+    assert count == [False]
+    y.backward()
+
+
+def test_second_derivatives():
+    x = leaf(0.5)
+    with saved_tensors_hooks(lambda t: [t], lambda p: p[0]):
+        y = x.sin()
+        (g,) = facula.autograd.grad(y, x, create_graph=True)
+    (h,) = facula.autograd.grad(g, x)
+    facula.testing.assert_close(h, -x.detach().sin())
+
+
+def test_custom_functions():
+    class Square(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return 2 * x * grad
+
+    x = leaf(3.0)
+    with saved_tensors_hooks(lambda t: t + 1, lambda t: t):
+        y = Square.apply(x)
+    y.backward()
+    assert x.grad.tolist() == [8.0]
+
+
+def test_errors():
+    x = leaf(1.0)
+    with saved_tensors_hooks(lambda t: t, lambda t: 3):
+        y = x.exp()
+    with pytest.raises(TypeError, match="expected to be a Tensor but got result of type int"):
+        y.backward()
+    with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
+        with saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+            x.exp()
+    with pytest.raises(ZeroDivisionError):
+        with saved_tensors_hooks(lambda t: 1 / 0, lambda t: t):
+            x.exp()
+    with saved_tensors_hooks(lambda t: t, lambda t: 1 / 0):
+        y = x.exp()
+    with pytest.raises(ZeroDivisionError):
+        y.backward()
+    with pytest.raises(TypeError, match="not callable"):
+        with saved_tensors_hooks(3, 4):
+            x.exp()
+    x.exp().backward()  # no hook is left behind
+    with pytest.raises(RuntimeError, match="there are no hooks"):
+        facula._C._pop_saved_tensors_hooks()
+
+
+def test_disabled():
+    x = leaf(1.0)
+    with disable_saved_tensors_hooks("not here"):
+        with pytest.raises(RuntimeError, match="not here"):
+            with saved_tensors_hooks(lambda t: t, lambda t: t):
+                pass
+        x.exp().backward()
+    with saved_tensors_hooks(lambda t: t, lambda t: t):
+        with pytest.raises(RuntimeError, match="not now"):
+            with disable_saved_tensors_hooks("not now"):
+                pass
+    with saved_tensors_hooks(lambda t: t, lambda t: t):
+        pass
+
+
+def test_threads_have_their_own():
+    seen = []
+    x = leaf(1.0)
+    with saved_tensors_hooks(lambda t: seen.append(1) or t, lambda t: t):
+        thread = threading.Thread(target=lambda: x.exp())
+        thread.start()
+        thread.join()
+    assert not seen
+
+
+def test_objects_live_as_long_as_the_graph():
+    class Box:
+        def __init__(self, t):
+            self.t = t
+
+    alive = []
+
+    def pack(t):
+        box = Box(t.detach().clone())
+        alive.append(weakref.ref(box))
+        return box
+
+    x = leaf(1.0)
+    with saved_tensors_hooks(pack, lambda box: box.t):
+        y = x.exp()
+    assert alive[0]() is not None
+    y.backward()
+    gc.collect()
+    assert alive[0]() is None
+    with saved_tensors_hooks(pack, lambda box: box.t):
+        y = x.exp()
+    del y
+    gc.collect()
+    assert alive[1]() is None
+
+
+def test_save_on_cpu():
+    x = leaf(2.0)
+    with save_on_cpu(pin_memory=True):
+        y = x * x
+    y.backward()
+    assert x.grad.tolist() == [4.0]
