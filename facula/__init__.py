@@ -183,6 +183,7 @@ _ELSEWHERE = {
     "get_printoptions": "_tensor_str",
     "enable_grad_mode": "autograd.grad_mode",
     "fork_rng": "random",
+    "vmap": "func",
 }
 
 

@@ -320,10 +320,19 @@ def is_namedtuple_class(cls: type) -> bool:
     return issubclass(cls, tuple) and isinstance(fields, tuple) and hasattr(cls, "_make")
 
 
+def _add_result_type(kind: type) -> None:
+    """Make a container of the results that an operator with several outputs gives."""
+    _add(kind, _tuple_flatten, lambda values, context: kind(tuple(values)))
+
+
 def _get_node_type(tree: Any) -> Any:
     kind = type(tree)
-    if kind not in SUPPORTED_NODES and is_namedtuple_class(kind):
+    if kind in SUPPORTED_NODES:
+        return kind
+    if is_namedtuple_class(kind):
         return namedtuple
+    if issubclass(kind, tuple) and hasattr(kind, "n_sequence_fields"):
+        _add_result_type(kind)
     return kind
 
 

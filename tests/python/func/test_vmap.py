@@ -1,0 +1,302 @@
+"""vmap against a loop: operators, layers, in-place writes, nesting, randomness, errors."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import facula
+from facula import nn
+from facula.func import vmap
+
+F = nn.functional
+B = 3
+
+
+def rand(*shape: int, seed: int = 0, dtype: facula.dtype = facula.float64) -> facula.Tensor:
+    """Numbers in (-2, 2) that depend on the shape and the seed alone."""
+    values = np.random.default_rng([seed, *shape]).uniform(-2, 2, shape)
+    return facula.tensor(values).to(dtype)
+
+
+def looped(f: Callable, args: tuple, in_dims: tuple) -> list[facula.Tensor]:
+    """What vmap has to give, one sample at a time."""
+    rows = []
+    for i in range(B):
+        picked = [a if d is None else a.select(d, i) for a, d in zip(args, in_dims, strict=True)]
+        out = f(*picked)
+        rows.append(out if isinstance(out, (tuple, list)) else (out,))
+    return [facula.stack(column) for column in zip(*rows, strict=True)]
+
+
+def check(f: Callable, *shapes: tuple, integer: tuple = (), tolerance: float = 1e-10) -> None:
+    """Compare for all choices of which arguments have samples."""
+    for which in itertools.product((True, False), repeat=len(shapes)):
+        if not any(which):
+            continue
+        args, dims = [], []
+        for k, (shape, mapped) in enumerate(zip(shapes, which, strict=True)):
+            at = k % (len(shape) + 1)
+            full = [*shape[:at], B, *shape[at:]] if mapped else list(shape)
+            if k in integer:
+                top = integer[k] if isinstance(integer, dict) else 2
+                values = np.random.default_rng([k, *full]).integers(0, top, full)
+                args.append(facula.tensor(values))
+            else:
+                args.append(rand(*full, seed=k))
+            dims.append(at if mapped else None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            got = vmap(f, tuple(dims))(*args)
+        got = list(got) if isinstance(got, (tuple, list)) else [got]
+        for g, w in zip(got, looped(f, tuple(args), tuple(dims)), strict=True):
+            assert g.shape == w.shape
+            assert g.dtype == w.dtype
+            np.testing.assert_allclose(g.numpy(), w.numpy(), rtol=tolerance, atol=tolerance)
+
+
+UNARY = {
+    "sin": facula.sin,
+    "sum": lambda x: x.sum(),
+    "sum_dim": lambda x: x.sum(-1, keepdim=True),
+    "mean": lambda x: x.mean((0, 1)),
+    "var": lambda x: x.var(1),
+    "std": lambda x: x.std(),
+    "prod": lambda x: x.prod(),
+    "norm": lambda x: x.norm(),
+    "vector_norm": lambda x: facula.linalg.vector_norm(x, 3, dim=1),
+    "max": lambda x: x.max(),
+    "max_dim": lambda x: tuple(x.max(1)),
+    "argmax": lambda x: x.argmax(),
+    "argmax_dim": lambda x: x.argmax(0, keepdim=True),
+    "amin": lambda x: x.amin(0),
+    "logsumexp": lambda x: x.logsumexp(1),
+    "cumsum": lambda x: x.cumsum(0),
+    "cummax": lambda x: tuple(x.cummax(1)),
+    "softmax": lambda x: x.softmax(-1),
+    "log_softmax": lambda x: x.log_softmax(0),
+    "sort": lambda x: tuple(x.sort(0, descending=True)),
+    "topk": lambda x: tuple(x.topk(2, dim=1)),
+    "view": lambda x: x.view(-1),
+    "reshape": lambda x: x.t().reshape(-1, 2),
+    "permute": lambda x: x.permute(1, 0),
+    "expand": lambda x: x.unsqueeze(0).expand(2, -1, -1),
+    "squeeze": lambda x: x.unsqueeze(0).unsqueeze(-1).squeeze(),
+    "select": lambda x: x.select(1, -1),
+    "slice": lambda x: x[1:, ::2],
+    "index_none": lambda x: x[None, ..., 0],
+    "diagonal": lambda x: x.diagonal(),
+    "unfold": lambda x: x.unfold(1, 2, 1),
+    "flip": lambda x: x.flip(0, 1),
+    "roll": lambda x: x.roll(1, 0),
+    "tril": lambda x: x.tril(),
+    "clone": lambda x: x.clone(memory_format=facula.contiguous_format),
+    "chunk": lambda x: tuple(x.chunk(2, 1)),
+    "repeat": lambda x: x.repeat(2, 1),
+    "cat": lambda x: facula.cat([x, x * 2], -1),
+    "stack": lambda x: facula.stack([x, x], 1),
+    "pad": lambda x: F.pad(x, (1, 2)),
+    "einsum": lambda x: facula.einsum("ij,kj->ik", x, x),
+    "zeros_like": lambda x: facula.zeros_like(x) + 1,
+    "new_zeros": lambda x: x.new_zeros(2, 3).add_(1),
+    "where": lambda x: facula.where(x > 0, x, 0.0),
+    "clamp": lambda x: x.clamp(-0.5, 0.5),
+    "type": lambda x: x.to(facula.float32),
+    "gelu": F.gelu,
+    "layer_norm": lambda x: F.layer_norm(x, (4,)),
+    "dist": lambda x: facula.linalg.vector_norm(x[0] - x[1]),
+    "std_mean": lambda x: facula.std_mean(x, 1),
+    "any": lambda x: (x > 0).any(1),
+    "detach": lambda x: x.detach() * 2,
+}
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_of_one_tensor(name: str) -> None:
+    check(UNARY[name], (3, 4))
+
+
+BINARY = {
+    "add": (facula.add, (3, 4), (4,)),
+    "sub_0d": (facula.sub, (), (3,)),
+    "atan2": (facula.atan2, (2, 1, 3), (4, 1)),
+    "mm": (facula.mm, (2, 3), (3, 4)),
+    "mv": (facula.mv, (2, 3), (3,)),
+    "dot": (facula.dot, (5,), (5,)),
+    "bmm": (facula.bmm, (2, 3, 4), (2, 4, 5)),
+    "matmul": (facula.matmul, (2, 3, 4), (4, 5)),
+    "matmul_vector": (facula.matmul, (4,), (2, 4, 5)),
+    "outer": (facula.outer, (3,), (4,)),
+    "linear": (F.linear, (2, 3), (4, 3)),
+    "linear_vector": (F.linear, (3,), (4, 3)),
+    "conv1d": (F.conv1d, (2, 4, 7), (6, 4, 3)),
+    "conv2d": (lambda x, w: F.conv2d(x, w, stride=2, padding=1), (2, 4, 5, 6), (6, 4, 3, 3)),
+    "conv2d_groups": (lambda x, w: F.conv2d(x, w, groups=2), (1, 4, 5, 5), (6, 2, 3, 3)),
+    "conv2d_one": (F.conv2d, (4, 5, 5), (6, 4, 3, 3)),
+    "conv_transpose2d": (
+        lambda x, w: F.conv_transpose2d(x, w, stride=2, output_padding=1),
+        (2, 4, 3, 3),
+        (4, 3, 2, 2),
+    ),
+    "copy": (lambda x, y: facula.cat([x, y.expand(x.shape)]), (2, 3), (3,)),
+    "cdist": (facula.cdist, (3, 2), (4, 2)),
+    "where": (lambda x, y: facula.where(x > y, x, y), (3, 4), (4,)),
+    "lerp": (lambda x, y: facula.lerp(x, y, 0.3), (3,), (3,)),
+    "cross_terms": (lambda x, y: (x[:, None] * y[None, :]).sum(0), (3, 2), (4, 2)),
+    "addmm": (lambda x, y: facula.addmm(x[0], x, y, beta=2, alpha=3), (4, 4), (4, 4)),
+    "weight_norm": (lambda x, w: F.layer_norm(x, (4,), w), (3, 4), (4,)),
+    "group_norm": (lambda x, w: F.group_norm(x, 2, w), (2, 4, 3), (4,)),
+    "mse": (F.mse_loss, (3, 2), (3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_of_two_tensors(name: str) -> None:
+    f, *shapes = BINARY[name]
+    check(f, *shapes)
+
+
+INDEXED = {
+    "gather": (lambda x, i: x.gather(1, i), (3, 4), (3, 2)),
+    "take": (facula.take, (3, 4), (2, 2)),
+    "index_select": (lambda x, i: x.index_select(0, i), (3, 4), (5,)),
+    "index": (lambda x, i: x[i], (3, 4), (5,)),
+    "index_pair": (lambda x, i: x[i, i + 1], (3, 4), (2, 2)),
+    "index_second": (lambda x, i: x[:, i], (3, 4), (5,)),
+    "index_gap": (lambda x, i: x[i, :, i], (2, 4, 3), (5,)),
+    "index_middle": (lambda x, i: x[:, i, i], (4, 2, 3), (5,)),
+    "embedding": (lambda w, i: F.embedding(i, w), (3, 4), (2, 5)),
+    "scatter": (lambda x, i: x.scatter(0, i, 7.0), (3, 4), (2, 4)),
+    "scatter_add": (
+        lambda x, i: facula.zeros(3, 4, dtype=x.dtype).scatter_add(0, i, x),
+        (3, 4),
+        (3, 4),
+    ),
+    "index_add": (lambda x, i: x.index_add(0, i, x[:2] * 2), (3, 4), (2,)),
+    "index_put": (lambda x, i: x.index_put((i,), x[0, 0]), (3, 4), (2,)),
+    "nll": (lambda x, i: F.nll_loss(x.log_softmax(1), i), (3, 4), (3,)),
+    "cross_entropy": (F.cross_entropy, (3, 4), (3,)),
+    "cross_entropy_smooth": (
+        lambda x, i: F.cross_entropy(x, i, label_smoothing=0.1, reduction="none"),
+        (3, 4),
+        (3,),
+    ),
+    "one_hot": (lambda x, i: x[:, :2] + F.one_hot(i, 2), (3, 4), (3,)),
+}
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_with_indices(name: str) -> None:
+    f, *shapes = INDEXED[name]
+    check(f, *shapes, integer=(1,))
+
+
+LAYERS = {
+    "max_pool2d": lambda x: F.max_pool2d(x, 2),
+    "avg_pool2d": lambda x: F.avg_pool2d(x, 2, padding=1),
+    "adaptive": lambda x: F.adaptive_avg_pool2d(x, 1),
+    "interpolate": lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"),
+    "unfold": lambda x: F.unfold(x, 2),
+    "pad": lambda x: F.pad(x, (1, 1, 1, 1), mode="reflect"),
+    "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "instance_norm": F.instance_norm,
+    "dropout_eval": lambda x: F.dropout(x, 0.5, training=False),
+    "attention": lambda x: F.scaled_dot_product_attention(x, x, x),
+    "attention_causal": lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(name: str) -> None:
+    check(LAYERS[name], (2, 4, 6, 6))
+
+
+def test_in_place_writes_reach_the_input() -> None:
+    x = rand(B, 4)
+    want = x * 2 + 1
+    y = vmap(lambda t: t.mul_(2).add_(1))(x)
+    np.testing.assert_array_equal(y.numpy(), want.numpy())
+    np.testing.assert_array_equal(x.numpy(), want.numpy())
+    z = vmap(lambda t: t.clone().fill_(3).masked_fill_(t > 0, 0.0))(x)
+    np.testing.assert_array_equal(z.numpy(), np.where(x.numpy() > 0, 0.0, 3.0))
+
+
+def test_assignment_by_index() -> None:
+    def f(x: facula.Tensor) -> facula.Tensor:
+        y = facula.zeros_like(x)
+        y[1:] = x[:-1]
+        y[0] = 5
+        return y
+
+    check(f, (4, 2))
+
+
+def test_dims_and_trees() -> None:
+    x, y = rand(4, B), rand(B, 5)
+    out = vmap(lambda d: {"a": d["x"], "b": (d["y"], d["x"].sum())}, ({"x": 1, "y": 0},))(
+        {"x": x, "y": y}
+    )
+    assert out["a"].shape == (B, 4)
+    assert out["b"][0].shape == (B, 5)
+    assert out["b"][1].shape == (B,)
+    moved = vmap(lambda a: (a, a[0]), 1, (1, 0))(x)
+    np.testing.assert_array_equal(moved[0].numpy(), x.numpy())
+    both = vmap(lambda a: (a * 2, facula.ones(2)), -1, (0, None))(x)
+    assert both[1].shape == (2,)
+
+
+def test_nested() -> None:
+    x, y = rand(B, 4), rand(5, 4)
+    pairs = vmap(lambda a: vmap(lambda b: (a * b).sum())(y))(x)
+    np.testing.assert_allclose(pairs.numpy(), x.numpy() @ y.numpy().T)
+    table = vmap(vmap(lambda a: a.softmax(0)), 1, 1)(rand(2, B, 6))
+    np.testing.assert_allclose(table.numpy(), rand(2, B, 6).softmax(-1).numpy())
+    scalars = vmap(vmap(lambda a, b: a * b + 1, (0, None)), (None, 0))(rand(4), rand(B))
+    np.testing.assert_allclose(scalars.numpy(), np.outer(rand(B).numpy(), rand(4).numpy()) + 1)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 5, 100])
+def test_chunks(chunk: int) -> None:
+    x = rand(2, 5)
+    got = vmap(lambda a: (a.sum(), a), 1, (0, 1), chunk_size=chunk)(x)
+    np.testing.assert_allclose(got[0].numpy(), x.sum(0).numpy())
+    np.testing.assert_array_equal(got[1].numpy(), x.numpy())
+
+
+def test_randomness() -> None:
+    x = facula.ones(B, 50)
+    same = vmap(lambda t: t * facula.rand(50), randomness="same")(x)
+    assert same[0].equal(same[1])
+    other = vmap(lambda t: t * facula.rand(50), randomness="different")(x)
+    assert not other[0].equal(other[1])
+    for f in (
+        lambda t: F.dropout(t, 0.5),
+        lambda t: F.alpha_dropout(t, 0.5, training=True),
+        facula.bernoulli,
+        lambda t: t.clone().normal_(),
+    ):
+        data = x * 0.5
+        same = vmap(f, randomness="same")(data)
+        assert same[0].equal(same[1])
+        other = vmap(f, randomness="different")(data)
+        assert not other[0].equal(other[1])
+    kept = vmap(lambda t: F.dropout(t, 0.5), randomness="different")(x)
+    assert set(kept.unique().tolist()) == {0.0, 2.0}
+
+
+def test_messages() -> None:
+    x = rand(B, 4)
+    with pytest.raises(ValueError, match="must only return Tensors"):
+        vmap(lambda t: 3)(x)
+    with pytest.raises(ValueError, match="same size in the mapped dimension"):
+        vmap(facula.add)(x, rand(B + 1, 4))
+    with pytest.raises(ValueError, match="in_dims"):
+        vmap(facula.add, (0, 0, 0))(x, x)
+    with pytest.raises(ValueError, match="Got in_dim=2"):
+        vmap(facula.sin, 2)(x)
+    with pytest.raises(RuntimeError, match="randomness"):
+        vmap(facula.sin, randomness="sometimes")
