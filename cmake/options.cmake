@@ -65,8 +65,10 @@ target_compile_options(facula_flags INTERFACE
 if(FACULA_SANITIZE)
   string(REPLACE ";" "," sanitize "${FACULA_SANITIZE}")
   # alignment and vptr stay off: unaligned tensors are legal, and vptr needs RTTI across libraries.
+  # So do checks of null pointers: AddressSanitizer reports them when they are used.
   target_compile_options(facula_flags INTERFACE -fsanitize=${sanitize} -fno-omit-frame-pointer -g1
-                         -fno-sanitize-recover=all -fno-sanitize=vptr)
+    -fno-sanitize-recover=all
+    -fno-sanitize=vptr,null,nonnull-attribute,returns-nonnull-attribute,object-size)
   target_link_options(facula_flags INTERFACE -fsanitize=${sanitize})
 endif()
 
@@ -81,6 +83,11 @@ set(FACULA_KERNEL_FLAGS -fno-math-errno -fno-trapping-math -ffp-contract=off)
 set(FACULA_OPT_plain $<IF:$<CONFIG:Debug>,-O0,-O2>)
 set(FACULA_OPT_kernel $<IF:$<CONFIG:Debug>,-O1,-O3>)
 set(FACULA_OPT_small $<IF:$<CONFIG:Debug>,-O0,-Os>)
+if(FACULA_SANITIZE)
+  # Checked loops do not vectorise; optimising them further only takes time.
+  set(FACULA_OPT_plain -O1)
+  set(FACULA_OPT_kernel -O1)
+endif()
 
 set(FACULA_PCH_STD <algorithm> <array> <atomic> <cmath> <complex> <cstdint> <cstring> <memory>
     <mutex> <optional> <span> <string> <string_view> <type_traits> <unordered_map> <utility>

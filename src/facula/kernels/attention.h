@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "facula/base/export.h"
 #include "facula/core/dtype.h"
-#include "facula/kernels/families.h"
 
 namespace facula::kernels {
 
@@ -26,5 +26,6 @@ struct AttentionKernels {
   void (*weights_backward)(DType dtype, void* grads, const void* weights, int64_t rows,
                            int64_t keys);
 };
+extern FACULA_API const AttentionKernels* attention;
 
 }  // namespace facula::kernels

@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "facula/base/export.h"
 #include "facula/core/dtype.h"
-#include "facula/kernels/families.h"
 #include "facula/kernels/view.h"
 
 namespace facula::kernels {
@@ -31,5 +31,6 @@ struct BagKernels {
   void (*sample_grad)(DType dtype, void* dsamples, const void* grad, const void* weight,
                       const Bags& b);
 };
+extern FACULA_API const BagKernels* bags;
 
 }  // namespace facula::kernels

@@ -5,7 +5,6 @@
 
 #include "facula/base/export.h"
 #include "facula/core/dtype.h"
-#include "facula/kernels/families.h"
 
 namespace facula::kernels {
 
@@ -58,6 +57,7 @@ struct UnfoldKernels {
   void (*fold)(DType dtype, const void* columns, void* image, const ConvShape& shape, int64_t begin,
                int64_t end);
 };
+extern FACULA_API const UnfoldKernels* unfolds;
 
 // unfold and fold work on one sample, on the pool.
 FACULA_API void unfold(DType dtype, const void* image, void* columns, const ConvShape& shape,

@@ -1,5 +1,5 @@
-// The families of kernels: a struct of function pointers each, and the pointer through which the
-// operator layer calls it. select.cpp points them at the copies for this processor.
+// The list of the families of kernels, for select.cpp, which points them at the copies for this
+// processor. The header of a family declares its struct and the pointer that operators call.
 #pragma once
 #include "facula/base/export.h"
 

@@ -4,7 +4,7 @@
 // transpose is a kernel again. Sums are multiplied by `scale`; scratch memory that cannot be had is
 // reported as Fault::kNoMemory.
 #pragma once
-#include "facula/kernels/families.h"
+#include "facula/base/export.h"
 #include "facula/kernels/view.h"
 
 namespace facula::kernels {

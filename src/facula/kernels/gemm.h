@@ -6,7 +6,6 @@
 
 #include "facula/base/export.h"
 #include "facula/core/dtype.h"
-#include "facula/kernels/families.h"
 
 namespace facula::kernels {
 
@@ -63,5 +62,6 @@ struct GemmKernels {
   void (*dot)(DType dtype, void* out, const void* x, int64_t x_stride, const void* y,
               int64_t y_stride, int64_t n, bool conjugate);
 };
+extern FACULA_API const GemmKernels* products;
 
 }  // namespace facula::kernels

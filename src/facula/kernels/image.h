@@ -3,8 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "facula/base/export.h"
 #include "facula/core/dtype.h"
-#include "facula/kernels/families.h"
 #include "facula/kernels/view.h"
 
 namespace facula::kernels {
@@ -52,5 +52,6 @@ struct ImageKernels {
   void (*grid_sample_backward)(DType dtype, void* dx, void* dgrid, const void* grad, const void* in,
                                const void* grid, const GridShape& s);
 };
+extern FACULA_API const ImageKernels* pictures;
 
 }  // namespace facula::kernels

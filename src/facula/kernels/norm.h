@@ -4,8 +4,8 @@
 #pragma once
 #include <cstdint>
 
+#include "facula/base/export.h"
 #include "facula/core/dtype.h"
-#include "facula/kernels/families.h"
 #include "facula/kernels/view.h"
 
 namespace facula::kernels {
@@ -39,5 +39,6 @@ struct NormKernels {
                               const void* in, const void* mean, const void* rstd,
                               const void* weight, Planes p, int64_t groups);
 };
+extern FACULA_API const NormKernels* norms;
 
 }  // namespace facula::kernels

@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "facula/base/export.h"
 #include "facula/core/dtype.h"
-#include "facula/kernels/families.h"
 #include "facula/kernels/view.h"
 
 namespace facula::kernels {
@@ -38,5 +38,6 @@ struct PoolKernels {
   void (*max_unpool)(DType dtype, void* out, const void* in, const int64_t* indices,
                      const PoolShape& s, Fault* fault);
 };
+extern FACULA_API const PoolKernels* pools;
 
 }  // namespace facula::kernels

@@ -3,8 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "facula/base/export.h"
 #include "facula/core/dtype.h"
-#include "facula/kernels/families.h"
 
 namespace facula::kernels {
 
@@ -29,5 +29,6 @@ struct RecurrentKernels {
   void (*plain_backward)(DType dtype, void* grads, const void* hidden, const void* dh, int64_t n,
                          bool relu);
 };
+extern FACULA_API const RecurrentKernels* recurrent;
 
 }  // namespace facula::kernels

@@ -3,8 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "facula/base/export.h"
 #include "facula/core/dtype.h"
-#include "facula/kernels/families.h"
 #include "facula/kernels/view.h"
 
 namespace facula::kernels {
@@ -45,5 +45,6 @@ struct SoftmaxKernels {
   // The sum of weights of the targets that count.
   double (*target_weight)(const ClassLoss& loss);
 };
+extern FACULA_API const SoftmaxKernels* softmaxes;
 
 }  // namespace facula::kernels
