@@ -41,8 +41,8 @@ composite("polar(Tensor abs, Tensor angle)", "complex(abs * cos(angle), abs * si
           doc="A complex tensor of absolute values and angles.")
 manual("real_view(Tensor self)", names="", grad={"self": "complex(grad, zeros_like(grad))"}, doc="The real parts of a complex tensor, as a view.")
 manual("imag_view(Tensor self)", names="", grad={"self": "complex(zeros_like(grad), grad)"}, doc="The imaginary parts, as a view.")
-composite("real(Tensor self)", doc="The real part; real tensors are returned as they are.", out=False)
-composite("imag(Tensor self)", doc="The imaginary part of a complex tensor.", out=False)
+composite("real(Tensor self)", method=False, doc="The real part; real tensors are returned as they are.", out=False)
+composite("imag(Tensor self)", method=False, doc="The imaginary part of a complex tensor.", out=False)
 manual("view_as_real(Tensor self)", grad={"self": "view_as_complex(contiguous(grad))"}, method=False, out=False,
        doc="A complex tensor as a real one with a last dimension of size 2.")
 manual("view_as_complex(Tensor self)", grad={"self": "view_as_real(grad)"}, method=False, out=False,

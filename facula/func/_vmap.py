@@ -108,22 +108,37 @@ def _run(
     randomness: str,
     kwargs: dict,
 ) -> Any:
-    state = facula.get_rng_state() if randomness == "same" else None
+    state = None if randomness == "different" else facula.get_rng_state()
     rows, out_spec = [], None
-    for i in range(size):
-        if state is not None:
+    for sample in _samples(flat, dims, size):
+        if randomness == "same":
             facula.set_rng_state(state)
-        sample = [x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)]
         out, out_spec = tree_flatten(func(*tree_unflatten(sample, spec), **kwargs))
         rows.append(out)
-    if out_spec is None:
-        raise RuntimeError(f"vmap({_name(func)}, ...): cannot map over a dimension of size 0")
+    if randomness == "error" and not state.equal(facula.get_rng_state()):
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the "
+            "'same' or 'different' randomness flags on vmap or perform the randomness operation "
+            "out of vmap"
+        )
     wanted = _flat_out_dims(out_dims, out_spec, func)
-    stacked = [_stack(c, d, func) for c, d in zip(zip(*rows, strict=True), wanted, strict=True)]
+    columns = zip(zip(*rows, strict=True), wanted, strict=True)
+    stacked = [_stack(column, d, size, func) for column, d in columns]
     return tree_unflatten(stacked, out_spec)
 
 
-def _stack(column: tuple, dim: int | None, func: Callable) -> Any:
+def _samples(flat: list, dims: list, size: int) -> Iterable[list]:
+    """The arguments for each sample; where there are none, one of zeros that tells the shapes."""
+    for i in range(size):
+        yield [x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)]
+    if size == 0:
+        yield [
+            x if d is None else x.new_zeros(x.shape[:d] + x.shape[d + 1 :])
+            for x, d in zip(flat, dims, strict=True)
+        ]
+
+
+def _stack(column: tuple, dim: int | None, size: int, func: Callable) -> Any:
     if dim is None:
         return column[0]
     if not isinstance(column[0], Tensor):
@@ -131,7 +146,8 @@ def _stack(column: tuple, dim: int | None, func: Callable) -> Any:
             f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type "
             f"{type(column[0])}. Did you mean to set out_dims= to None for output?"
         )
-    return facula.stack(column, dim)
+    stacked = facula.stack(column, dim)
+    return stacked if size else stacked.narrow(dim, 0, 0)
 
 
 def _chunks(flat: list, dims: list, size: int, chunk: int) -> Iterable[tuple[list, int]]:

@@ -393,3 +393,11 @@ def test_methods_can_be_attached():
         assert facula.zeros(1).shout() == "loud"
     finally:
         del facula.Tensor.shout
+
+
+def test_real_and_imaginary_parts_are_attributes() -> None:
+    z = facula.tensor([1 + 2j, 3 - 4j])
+    assert z.real.tolist() == [1.0, 3.0]
+    assert z.imag.tolist() == [2.0, -4.0]
+    z.real = facula.zeros(2)
+    assert z.tolist() == [2j, -4j]

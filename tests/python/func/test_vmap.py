@@ -267,8 +267,15 @@ def test_chunks(chunk: int) -> None:
     np.testing.assert_array_equal(got[1].numpy(), x.numpy())
 
 
+def test_nothing_to_map_over() -> None:
+    assert vmap(lambda x: x @ x)(facula.ones(0, 4)).shape == (0,)
+    assert vmap(lambda x: x + 1, 1, 1)(facula.ones(4, 0)).shape == (4, 0)
+
+
 def test_randomness() -> None:
     x = facula.ones(B, 50)
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        vmap(lambda t: t + facula.randn(50))(x)
     same = vmap(lambda t: t * facula.rand(50), randomness="same")(x)
     assert same[0].equal(same[1])
     other = vmap(lambda t: t * facula.rand(50), randomness="different")(x)
@@ -300,3 +307,9 @@ def test_messages() -> None:
         vmap(facula.sin, 2)(x)
     with pytest.raises(RuntimeError, match="randomness"):
         vmap(facula.sin, randomness="sometimes")
+
+
+def test_results_with_named_fields() -> None:
+    out = vmap(lambda t: t.max(0))(rand(B, 4))
+    assert type(out) is facula.return_types.max
+    assert out.values.shape == (B,)
