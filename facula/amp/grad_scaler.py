@@ -64,6 +64,14 @@ class GradScaler:
         self._stages: dict[int, OptState] = {}
         self._bad: dict[int, facula.Tensor] = {}
 
+    def _started(self, what: str) -> facula.Tensor:
+        if self._scale is None:
+            raise AssertionError(
+                f"Attempted {what} but _scale is None. scaler.scale(loss or outputs) has to be "
+                "called before in the iteration."
+            )
+        return self._scale
+
     def _tensor(self) -> facula.Tensor:
         if self._scale is None:
             self._scale = facula.full((), self._init_scale, dtype=facula.float32)
@@ -91,7 +99,7 @@ class GradScaler:
             )
         if stage is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        inverse = self._tensor().double().reciprocal().float()
+        inverse = self._started("unscale_").double().reciprocal().float()
         bad = facula.zeros((), dtype=facula.float32)
         with facula.no_grad():
             for group in optimizer.param_groups:
@@ -115,6 +123,7 @@ class GradScaler:
             raise RuntimeError(
                 "Closure use is not currently supported if GradScaler is enabled."
             )
+        self._started("step")
         stage = self._stages.get(id(optimizer), OptState.READY)
         if stage is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
@@ -129,7 +138,7 @@ class GradScaler:
         """Adapt the scale to what the steps since the last update found, or set it."""
         if not self._enabled:
             return
-        scale = self._tensor()
+        scale = self._started("update")
         if new_scale is not None:
             if isinstance(new_scale, facula.Tensor):
                 new_scale = float(new_scale.item())

@@ -289,7 +289,12 @@ Owned record_output(FunctionNode& node, PyObject* o, PyObject* args) {
     return twin;
   }
   node.set_history(t);
-  if (is_view_of_input(t, args)) t->flags |= kCustomView;
+  if (is_view_of_input(t, args)) {
+    t->flags |= kCustomView;
+  } else if (t->base) {
+    // What forward wrote to a tensor of its own does not concern this history.
+    t->view_version = t->version->value.load(std::memory_order_relaxed);
+  }
   return Owned::share(o);
 }
 

@@ -235,3 +235,24 @@ def test_cycle_through_the_context_is_collected():
     del y
     gc.collect()
     assert ref() is None
+
+
+def test_forward_may_write_to_views_that_it_returns():
+    class Positive(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.detach().clone().reshape(2, 2)
+            y.clamp_(min=0)
+            ctx.save_for_backward(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, grad):
+            (y,) = ctx.saved_tensors
+            return (grad * (y > 0)).reshape(-1)
+
+    x = facula.tensor([1.0, -1.0, 2.0, -2.0], requires_grad=True)
+    y = Positive.apply(x)
+    assert y.grad_fn.name() == "PositiveBackward"
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [2.0, 0.0, 4.0, 0.0]

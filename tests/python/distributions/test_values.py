@@ -1,7 +1,8 @@
 """Densities, moments, quantiles, draws and divergences of every distribution against recorded ones.
 
 The recorded draws come from seed 7 in float32; everything else is in float64 unless the case asks
-for float32 with `f`.
+for float32 with `f`. Those of Wishart are recorded before the recorder's correction of singular
+matrices, which draws valid ones again.
 """
 
 import json
