@@ -184,6 +184,16 @@ _ELSEWHERE = {
     "enable_grad_mode": "autograd.grad_mode",
     "fork_rng": "random",
     "vmap": "func",
+    "lu": "_matrices",
+    "chain_matmul": "_matrices",
+    "svd_lowrank": "_matrices",
+    "pca_lowrank": "_matrices",
+    "lobpcg": "_matrices",
+    "eig": "_matrices",
+    "symeig": "_matrices",
+    "lstsq": "_matrices",
+    "matrix_rank": "_matrices",
+    "solve": "_matrices",
 }
 
 

@@ -309,6 +309,14 @@ def _is_pinned(self: Tensor, device: Any = None) -> bool:
     return False
 
 
+@_attach("lu")
+def _lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """Give compact LU factors and pivots; see facula.lu."""
+    from facula._matrices import lu
+
+    return lu(self, pivot, get_infos)
+
+
 @_attach("rename")
 def _rename(self: Tensor, *names: Any, **rename_map: Any) -> Tensor:
     """Accept only None: named dimensions are not supported."""

@@ -1,7 +1,8 @@
 """Linear algebra: the functions of the operator table that are called facula.linalg.NAME."""
 
 from facula import _C
+from facula._C import _LinAlgError as LinAlgError
 
-_rows = getattr(_C, "_linalg", None)
-__all__ = sorted(k for k in vars(_rows) if not k.startswith("__")) if _rows else []
-globals().update({k: getattr(_rows, k) for k in __all__})
+_rows = _C._linalg
+__all__ = sorted([k for k in vars(_rows) if not k.startswith("__")] + ["LinAlgError"])
+globals().update({k: getattr(_rows, k) for k in __all__ if k != "LinAlgError"})

@@ -21,6 +21,27 @@ UNFIT = {
     "__rpow__": "recorded exponents of a negative base",
 }
 
+# Operators that read one triangle only: their inputs are kept Hermitian (or triangular) while the
+# differences are taken, as their gradients are those on such matrices.
+HERMITIAN = {
+    "linalg.cholesky",
+    "linalg.cholesky_ex",
+    "linalg.eigvalsh",
+    "linalg.matrix_sqrth",
+}
+TRIANGULAR = {"cholesky_inverse": 0, "cholesky_solve": 1}  # which input holds the factor
+
+
+def prepared(op: str, inputs: tuple, upper: bool) -> tuple:
+    """The inputs as the operator's gradient takes them."""
+    if op in HERMITIAN:
+        return ((inputs[0] + inputs[0].mH) / 2, *inputs[1:])
+    if op in TRIANGULAR:
+        place = TRIANGULAR[op]
+        factor = inputs[place].triu() if upper else inputs[place].tril()
+        return (*inputs[:place], factor, *inputs[place + 1 :])
+    return inputs
+
 
 def differentiable(case: dict) -> bool:
     """Cases of float32 and complex inputs whose gradient was recorded."""
@@ -44,7 +65,7 @@ def function_of(sample: Sample) -> tuple:
     leaves = [t for t in tensors_in(args) + tensors_in(list(kwargs.values())) if t.requires_grad]
 
     def run(*inputs: facula.Tensor):
-        place = iter(inputs)
+        place = iter(prepared(sample.op, inputs, bool(kwargs.get("upper"))))
 
         def swap(value):
             if isinstance(value, facula.Tensor):

@@ -8,6 +8,7 @@
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/kernel_call.h"
 #include "facula/ops/math_functions.h"
+#include "facula/ops/matrix_functions.h"
 #include "facula/ops/query_functions.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
@@ -208,8 +209,8 @@ Tensor norm_named(const Tensor& self, std::string_view p, OptIntList dim, bool k
                   std::optional<DType> dtype) {
   if (p == "fro") return vector_norm(self, Scalar(2), dim, keepdim, dtype);
   if (p == "nuc") {
-    raise_error(ErrorKind::kNotImplemented,
-                "norm: the nuclear norm needs singular values, which are not built");
+    Tensor t = dtype ? cast(self, *dtype) : self;
+    return dim ? nuclear_norm_dim(t, *dim, keepdim) : nuclear_norm(t, keepdim);
   }
   raise_error(ErrorKind::kRuntime, "norm: expected 'fro', 'nuc' or a number as p, got '",
               std::string(p), "'");

@@ -3,9 +3,12 @@
 
 #include <new>
 
+#include "facula/ops/linalg_support.h"
+
 namespace facula::python {
 
 PyObject* out_of_memory_error = nullptr;
+static PyObject* linalg_error = nullptr;
 thread_local const void* last_library_error = nullptr;
 
 namespace {
@@ -44,6 +47,8 @@ PyObject* raise_from_exception() {
     throw;
   } catch (const PythonError&) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "error without an exception");
+  } catch (const LinAlgError& e) {
+    set_error(linalg_error, e.what());
   } catch (const Error& e) {
     set_error(exception_class(e.kind()), e.what());
   } catch (const std::bad_alloc&) {
@@ -95,6 +100,11 @@ void init_errors(PyObject* module) {
       "facula.OutOfMemoryError", "Memory could not be allocated; everything stays usable.",
       bases.get(), nullptr));
   add_object(module, "OutOfMemoryError", out_of_memory_error);
+  linalg_error = check(PyErr_NewExceptionWithDoc(
+      "facula.linalg.LinAlgError",
+      "A matrix does not permit what was asked: it is singular, not positive-definite or the like.",
+      PyExc_RuntimeError, nullptr));
+  add_object(module, "_LinAlgError", linalg_error);
 }
 
 }  // namespace facula::python
