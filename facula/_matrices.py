@@ -30,9 +30,7 @@ def lu(
     if out is None:
         return result
     if not isinstance(out, (tuple, list)):
-        raise TypeError(
-            f"argument 'out' must be tuple of Tensors, not {type(out).__name__}"
-        )
+        raise TypeError(f"argument 'out' must be tuple of Tensors, not {type(out).__name__}")
     if len(out) != len(result):
         raise TypeError(f"expected tuple of {len(result)} elements but got {len(out)}")
     for target, value in zip(out, result, strict=True):
@@ -230,11 +228,22 @@ def lobpcg(
     if A.dim() > 2:
         batch = A.shape[:-2]
         flat = A.reshape(-1, m, m)
-        pick = [None if t is None else t.expand(*batch, *t.shape[-2:]).reshape(-1, *t.shape[-2:])
-                for t in (B, X, iK)]
+        pick = [
+            None if t is None else t.expand(*batch, *t.shape[-2:]).reshape(-1, *t.shape[-2:])
+            for t in (B, X, iK)
+        ]
         pairs = [
-            lobpcg(a, k, *[None if t is None else t[i] for t in pick[:2]], n,
-                   None if pick[2] is None else pick[2][i], niter, tol, largest, method)
+            lobpcg(
+                a,
+                k,
+                *[None if t is None else t[i] for t in pick[:2]],
+                n,
+                None if pick[2] is None else pick[2][i],
+                niter,
+                tol,
+                largest,
+                method,
+            )
             for i, a in enumerate(flat)
         ]
         values = _rows.stack([p[0] for p in pairs]).reshape(*batch, k)

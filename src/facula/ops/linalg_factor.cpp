@@ -1,4 +1,5 @@
 // Cholesky, LU and LDL factors with their derivatives, and what is solved with them.
+#include "facula/autograd/meta.h"
 #include "facula/kernels/lapack.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"

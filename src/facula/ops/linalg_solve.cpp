@@ -9,6 +9,7 @@
 #include "facula/ops/linalg_functions.h"
 #include "facula/ops/linalg_support.h"
 #include "facula/ops/math_functions.h"
+#include "facula/ops/matmul_functions.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
 #include "facula/ops/spectral_functions.h"
