@@ -60,7 +60,7 @@ composite("inner(Tensor self, Tensor other)", doc="Sums of products over the las
 composite("kron(Tensor self, Tensor other)", doc="The Kronecker product.")
 composite("tensordot_dims(Tensor self, Tensor other, int[] dims_self, int[] dims_other)", names="_tensordot", out=False,
           doc="Sums of products over the given dimensions of both tensors.")
-composite("multi_dot(Tensor[] tensors)", names="linalg.multi_dot", out=False,
+composite("multi_dot(Tensor[] tensors)", names="linalg.multi_dot",
           doc="The product of a chain of matrices, in the cheapest order.")
 composite("einsum(str equation, Tensor[] operands)", names="_einsum", out=False,
           doc="The contraction that an equation over letters describes, such as `bij,bjk->bik`.")
