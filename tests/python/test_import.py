@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 import facula
 
 PROGRAM = """
@@ -24,6 +26,7 @@ def measure():
     return json.loads(out.stdout)
 
 
+@pytest.mark.costs
 def test_budget():
     runs = [measure() for _ in range(5)]
     modules, rss, _, has_numpy = runs[0]

@@ -46,10 +46,12 @@ def growth(steps: int, mark: int) -> int:
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
+@pytest.mark.costs
 def test_short_training():
     assert growth(600, 200) <= 1024
 
 
+@pytest.mark.costs
 @pytest.mark.full
 def test_long_training():
     assert growth(10_000, 1_000) <= 1024

@@ -158,8 +158,10 @@ def sanitized_cpp() -> Tally:
                      UBSAN_OPTIONS="print_stacktrace=1")
 
 
-def sanitized_python() -> Tally:
-    """Runs the Python tests under the same; the interpreter itself is not instrumented."""
+def with_sanitizers() -> dict[str, str]:
+    """Installs the instrumented package; returns the environment in which Python loads it. The
+    interpreter itself is not instrumented.
+    """
     prefix = BUILD / "asan" / "prefix"
     shutil.rmtree(prefix, ignore_errors=True)
     run("cmake", "--install", BUILD / "asan", "--component", "python", "--prefix", prefix)
@@ -167,9 +169,25 @@ def sanitized_python() -> Tally:
         subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
         for name in ("libasan.so", "libubsan.so", "libstdc++.so")
     ]
-    return python_tests(name="python-asan", LD_PRELOAD=" ".join(libraries), PYTHONPATH=str(prefix),
-                        PYTHONMALLOC="malloc", ASAN_OPTIONS=f"detect_leaks=0:{NULL_ALLOWED}",
-                        UBSAN_OPTIONS="print_stacktrace=1")
+    return {
+        "LD_PRELOAD": " ".join(libraries),
+        "PYTHONPATH": str(prefix),
+        "PYTHONMALLOC": "malloc",
+        "ASAN_OPTIONS": f"detect_leaks=0:{NULL_ALLOWED}",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def sanitized_python() -> Tally:
+    """Runs the Python tests under the same, but for those that measure time or memory."""
+    return python_tests("-m", "not full and not costs", name="python-asan",
+                        files=["tests/python", "tests/ops"], **with_sanitizers())
+
+
+def sanitized_conformance() -> Tally:
+    """Runs the recorded cases under the same."""
+    check = ROOT / "tests" / "conformance" / "check.py"
+    return read_last_line([PYTHON, "-P", check], **with_sanitizers())
 
 
 def threads_sanitized() -> Tally:
@@ -209,6 +227,7 @@ FULL: list[Step] = [
     ("long Python tests", lambda: python_tests("-m", "full", name="python-full")),
     ("C++ tests with ASan and UBSan", sanitized_cpp),
     ("Python tests with ASan and UBSan", sanitized_python),
+    ("conformance with ASan and UBSan", sanitized_conformance),
     ("C++ tests with TSan", threads_sanitized),
     ("package", package),
 ]

@@ -76,10 +76,9 @@ TEST(Sizes, OneSizeMayBeInferred) {
   EXPECT_EQ(infer_sizes({2, -1}, 6, "op"), Sizes({2, 3}));
   EXPECT_EQ(infer_sizes({-1, 2}, 0, "op"), Sizes({0, 2}));
   EXPECT_EQ(infer_sizes({}, 1, "op"), Sizes());
-  for (IntList bad : {IntList({4, -1}), IntList({-1, -1}), IntList({-2, 3}), IntList({0, -1}),
-                      IntList({kHuge, kHuge}), IntList({7})}) {
-    Sizes kept = bad.to_sizes();
-    EXPECT_EQ(kind_of([&] { infer_sizes(kept, 6, "op"); }), ErrorKind::kRuntime);
+  for (const Sizes& bad : {Sizes({4, -1}), Sizes({-1, -1}), Sizes({-2, 3}), Sizes({0, -1}),
+                           Sizes({kHuge, kHuge}), Sizes({7})}) {
+    EXPECT_EQ(kind_of([&] { infer_sizes(bad, 6, "op"); }), ErrorKind::kRuntime);
   }
 }
 

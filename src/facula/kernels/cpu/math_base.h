@@ -52,22 +52,30 @@ struct Rounded {
   int64_t bits;
 };
 
+// wrap_sub gives a - b modulo 2^N: the bits of any number may come here.
+FACULA_INLINE int32_t wrap_sub(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
+}
+FACULA_INLINE int64_t wrap_sub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
 // round_near adds 1.5 * 2^23 (2^52), which pushes the fraction out; for |x| below 2^22 (2^51).
 FACULA_INLINE RoundedF round_near(float x) {
   float z = x + 12582912.0f;
-  return {z - 12582912.0f, bits_as<int32_t>(z) - 0x4b400000};
+  return {z - 12582912.0f, wrap_sub(bits_as<int32_t>(z), 0x4b400000)};
 }
 FACULA_INLINE Rounded round_near(double x) {
   double z = x + 6755399441055744.0;
-  return {z - 6755399441055744.0, bits_as<int64_t>(z) - 0x4338000000000000};
+  return {z - 6755399441055744.0, wrap_sub(bits_as<int64_t>(z), int64_t{0x4338000000000000})};
 }
 
 // power_of_two gives 2^n for a normal result.
 FACULA_INLINE float power_of_two(int32_t n) {
-  return bits_as<float>(static_cast<uint32_t>(n + 127) << 23);
+  return bits_as<float>((static_cast<uint32_t>(n) + 127) << 23);
 }
 FACULA_INLINE double power_of_two(int64_t n) {
-  return bits_as<double>(static_cast<uint64_t>(n + 1023) << 52);
+  return bits_as<double>((static_cast<uint64_t>(n) + 1023) << 52);
 }
 
 // exp_double gives e^x to 1e-13, for float results: 0 below -700, +inf above 700, NaN for NaN.
@@ -86,7 +94,7 @@ FACULA_INLINE double exp_double(double x) {
 // NaN for negative ones.
 FACULA_INLINE double log_double(double x) {
   int64_t b = bits_as<int64_t>(x);
-  int64_t up = b - 0x3fe6a09e667f3bcd;  // the bits of sqrt(1/2)
+  int64_t up = wrap_sub(b, int64_t{0x3fe6a09e667f3bcd});  // the bits of sqrt(1/2)
   // the exponent as a double without a 64-bit conversion: put it below 2^52
   uint64_t biased = (static_cast<uint64_t>(up) >> 52) ^ 0x800;  // shifts the sign into range
   double e = bits_as<double>(biased | 0x4330000000000000) - 4503599627372544.0;

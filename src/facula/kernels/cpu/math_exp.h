@@ -54,7 +54,7 @@ FACULA_INLINE double m_expm1(double x) { return __builtin_expm1(x); }
 FACULA_INLINE float m_log(float x) {
   bool tiny = x < 1.17549435e-38f;
   float y = tiny ? x * 8388608.0f : x;
-  int32_t b = bits_as<int32_t>(y), up = b - 0x3f3504f3;  // the bits of sqrt(1/2)
+  int32_t b = bits_as<int32_t>(y), up = wrap_sub(b, 0x3f3504f3);  // the bits of sqrt(1/2)
   int32_t e = up >> 23;
   float m = bits_as<float>((up & 0x007fffff) + 0x3f3504f3);
   float n = static_cast<float>(e - (tiny ? 23 : 0)), f = m - 1.0f;
