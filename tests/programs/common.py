@@ -57,7 +57,7 @@ def step(model, optimizer, loss_of, steps=3):
 
 
 def digest(value):
-    """What is kept of a value: all of a short list of numbers, else shape, mean, spread, samples."""
+    """What is kept of a value: all of a short list, else shape, mean, spread, samples."""
     if isinstance(value, (bool, int, float, str)) or value is None:
         return value
     if isinstance(value, (list, tuple)):

@@ -1,8 +1,8 @@
 """Programs written for PyTorch, run unmodified on Facula through the alias.
 
 Outputs, losses of training steps and weights afterwards are compared with values recorded from
-PyTorch 2.15. `examples` needs NumPy alone; `libraries` needs the packages of requirements.txt, which
-are installed without their dependencies into build/programs. Without a network these are skipped.
+PyTorch 2.15. `examples` needs NumPy alone; `libraries` needs the packages of requirements.txt,
+which are installed without their dependencies into build/programs. Without a network these are skipped.
 """
 
 import json
@@ -51,7 +51,8 @@ def results(folder, group, tmp_path_factory):
             timeout=900,
         )  # fmt: skip
         if done.returncode != 0:
-            _results[group] = {None: f"{group} ended with {done.returncode}:\n{done.stderr[-3000:]}"}
+            text = f"{group} ended with {done.returncode}:\n{done.stderr[-3000:]}"
+            _results[group] = {None: text}
         else:
             _results[group] = json.loads(out.read_text())
     return _results[group]

@@ -20,7 +20,9 @@ from facula.nn.utils.convert_parameters import parameters_to_vector, vector_to_p
 from facula.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from facula.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
-_MODULES = frozenset("fusion init memory_format parametrizations parametrize prune stateless".split())
+_MODULES = frozenset(
+    "fusion init memory_format parametrizations parametrize prune stateless".split()
+)
 _HOMES = {
     "convert_conv2d_weight_memory_format": "memory_format",
     "convert_conv3d_weight_memory_format": "memory_format",

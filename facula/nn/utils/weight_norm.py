@@ -1,4 +1,4 @@
-"""weight_norm by a forward pre-hook: the older form, whose parameters are `weight_g` and `weight_v`.
+"""weight_norm by a forward pre-hook: the older form with the parameters `weight_g` and `weight_v`.
 The newer form is in `parametrizations`.
 """
 

@@ -236,7 +236,8 @@ class Cart:
         x, v, a, w = self.state
         force = 10.0 if action else -10.0
         temp = (force + 0.05 * w * w * math.sin(a)) / 1.1
-        acc = (9.8 * math.sin(a) - math.cos(a) * temp) / (0.5 * (4 / 3 - 0.1 * math.cos(a) ** 2 / 1.1))
+        lever = 0.5 * (4 / 3 - 0.1 * math.cos(a) ** 2 / 1.1)
+        acc = (9.8 * math.sin(a) - math.cos(a) * temp) / lever
         push = temp - 0.05 * acc * math.cos(a) / 1.1
         self.state = np.array([x + 0.02 * v, v + 0.02 * push, a + 0.02 * w, w + 0.02 * acc])
         done = abs(self.state[0]) > 2.4 or abs(self.state[2]) > 0.209
@@ -291,7 +292,8 @@ def actor_critic():
         actions, rewards = integers(f"actions{i}", 2, 10), array(f"rewards{i}", 10)
         advantage = rewards - value
         loss = (-dist.log_prob(actions) * advantage.detach()).sum()
-        loss = loss + F.smooth_l1_loss(value, rewards, reduction="sum") - 0.01 * dist.entropy().sum()
+        loss = loss + F.smooth_l1_loss(value, rewards, reduction="sum")
+        loss = loss - 0.01 * dist.entropy().sum()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -31,7 +31,9 @@ KEPT = [
         [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]],
     ),
     (
-        lambda n: prune.l1_unstructured(n, "weight", 2, importance_scores=facula.arange(12.0).view(3, 4)),
+        lambda n: prune.l1_unstructured(
+            n, "weight", 2, importance_scores=facula.arange(12.0).view(3, 4)
+        ),
         [[0, 0, 1, 1], [1] * 4, [1] * 4],
     ),
 ]
@@ -101,7 +103,8 @@ def test_global():
 
 
 def test_without_a_module():
-    assert prune.L1Unstructured(2).prune(facula.tensor([3.0, -1.0, 2.0])).tolist() == [3.0, 0.0, 0.0]
+    pruned = prune.L1Unstructured(2).prune(facula.tensor([3.0, -1.0, 2.0]))
+    assert pruned.tolist() == [3.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(
