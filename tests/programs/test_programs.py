@@ -2,7 +2,8 @@
 
 Outputs, losses of training steps and weights afterwards are compared with values recorded from
 PyTorch 2.15. `examples` needs NumPy alone; `libraries` needs the packages of requirements.txt,
-which are installed without their dependencies into build/programs. Without a network these are skipped.
+which are installed without their dependencies into build/programs. Without a network these are
+skipped.
 """
 
 import json
