@@ -208,6 +208,10 @@ def __getattr__(name: str) -> _Any:
         value = getattr(_importlib.import_module("facula." + _ELSEWHERE[name]), name)
         globals()[name] = value
         return value
+    elif name.startswith("_foreach_"):
+        module = _importlib.import_module("facula._foreach")
+        if hasattr(module, name):
+            return getattr(module, name)
     raise AttributeError(f"module 'facula' has no attribute {name!r}")
 
 
