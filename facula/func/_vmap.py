@@ -138,8 +138,19 @@ def _samples(flat: list, dims: list, size: int) -> Iterable[list]:
         ]
 
 
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and a.equal(b)
+    return bool(a == b)
+
+
 def _stack(column: tuple, dim: int | None, size: int, func: Callable) -> Any:
     if dim is None:
+        if not all(c is column[0] or _same(c, column[0]) for c in column):
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` can not return a result that differs "
+                f"from sample to sample when out_dim is None"
+            )
         return column[0]
     if not isinstance(column[0], Tensor):
         raise ValueError(

@@ -305,6 +305,8 @@ def test_messages() -> None:
         vmap(facula.add, (0, 0, 0))(x, x)
     with pytest.raises(ValueError, match="Got in_dim=2"):
         vmap(facula.sin, 2)(x)
+    with pytest.raises(ValueError, match="out_dim is None"):
+        vmap(facula.sin, out_dims=None)(x)
     with pytest.raises(RuntimeError, match="randomness"):
         vmap(facula.sin, randomness="sometimes")
 
