@@ -49,12 +49,6 @@ def test_check(constraint, values, good):
     assert got.int().tolist() == good
 
 
-needs_linalg = pytest.mark.skipif(
-    not hasattr(facula.linalg, "cholesky_ex"), reason="needs facula.linalg.cholesky_ex"
-)
-
-
-@needs_linalg
 def test_definite_matrices():
     m = facula.tensor(
         [[[2.0, 1.0], [1.0, 2.0]], [[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]]]

@@ -230,18 +230,6 @@ def test_skip_init_refuses():
         utils.skip_init(int)
 
 
-needs_qr = pytest.mark.skipif(
-    not (
-        hasattr(facula.linalg, "householder_product")
-        and hasattr(facula, "geqrf")
-        and hasattr(facula, "matrix_exp")
-        and hasattr(facula.linalg, "solve")
-    ),
-    reason="needs geqrf, matrix_exp, linalg.householder_product and linalg.solve",
-)
-
-
-@needs_qr
 @pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
 @pytest.mark.parametrize("how", ["matrix_exp", "cayley", "householder"])
 @pytest.mark.parametrize("base", [True, False])
