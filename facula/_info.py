@@ -22,6 +22,12 @@ class finfo:
 
     def __init__(self, type: Any = None) -> None:
         dtype = _C.get_default_dtype() if type is None else type
+        numbers = getattr(dtype, "_numbers", None)
+        if numbers is not None:  # a type of eight bits, which has no tensors yet
+            self.bits, self.eps, self.max, self.min, self.tiny = numbers
+            self.smallest_normal, self.resolution = self.tiny, 1.0
+            self.dtype = repr(dtype).rsplit(".", 1)[-1]
+            return
         if not isinstance(dtype, _C.dtype):
             raise TypeError(f"finfo(): argument 'type' must be facula.dtype, not {type!r}")
         dtype = dtype.to_real()

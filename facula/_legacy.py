@@ -134,6 +134,31 @@ class TypedStorage:
         return f" {lines}\n[facula.storage.TypedStorage(dtype={self.dtype}) of size {len(self)}]"
 
 
+def _from_file(filename: Any, shared: bool = False, nbytes: int = 0) -> _C.UntypedStorage:
+    """Map a file as a storage.
+
+    With `shared`, writes go to the file, which is made `nbytes` long; otherwise they stay here.
+    """
+    import mmap
+    import os
+
+    with open(filename, "r+b" if shared else "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if shared and size < nbytes:
+            file.truncate(nbytes)
+        elif size < nbytes:
+            raise RuntimeError(
+                f"from_file: {os.fspath(filename)} has {size} bytes, but {nbytes} are wanted"
+            )
+        if nbytes == 0:
+            return _C.UntypedStorage(0)
+        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+        data = mmap.mmap(file.fileno(), nbytes, access=access)
+    return _C.frombuffer(data, dtype=_C.uint8).untyped_storage()
+
+
+_C.UntypedStorage.from_file = staticmethod(_from_file)
+
 __all__ = ["TypedStorage"]
 for _title, _dtype in _TITLES.items():
     for _base in ("Tensor", "Storage"):

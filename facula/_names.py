@@ -155,8 +155,18 @@ class _MissingDType:
         raise _absent.missing(f"{self!r}.to_complex")
 
 
-for _name in "e4m3fn e5m2 e4m3fnuz e5m2fnuz e8m0fnu".split():
+# bits, epsilon, largest and smallest number, smallest normal number (OCP's specification of 8-bit
+# types; "fnuz" has no negative zero, "e8m0fnu" is a scale: powers of two)
+_EIGHT_BITS = {
+    "e4m3fn": (8, 2.0**-3, 448.0, -448.0, 2.0**-6),
+    "e5m2": (8, 2.0**-2, 57344.0, -57344.0, 2.0**-14),
+    "e4m3fnuz": (8, 2.0**-3, 240.0, -240.0, 2.0**-7),
+    "e5m2fnuz": (8, 2.0**-2, 57344.0, -57344.0, 2.0**-15),
+    "e8m0fnu": (8, 1.0, 2.0**127, 2.0**-127, 2.0**-127),
+}
+for _name, _numbers in _EIGHT_BITS.items():
     globals()["float8_" + _name] = _MissingDType("float8_" + _name, 1, "f")
+    globals()["float8_" + _name]._numbers = _numbers
 float4_e2m1fn_x2 = _MissingDType("float4_e2m1fn_x2", 1, "f")
 complex32 = chalf = _MissingDType("complex32", 4, "c")
 for _name in "quint8 qint8 quint4x2 quint2x4 bits8".split():

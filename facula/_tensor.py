@@ -342,4 +342,134 @@ def _rdiv(self: Tensor, other: Any) -> Tensor:
     return self.reciprocal() * other
 
 
+@_attach("pin_memory")
+def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """Copy to page-locked memory; RuntimeError without an accelerator that could use it."""
+    raise RuntimeError("pin_memory: no accelerator is available that page-locked memory is for")
+
+
+@_attach("record_stream")
+def _record_stream(self: Tensor, stream: Any) -> None:
+    """Accept the stream of an accelerator that uses the memory."""
+
+
+@_attach("is_distributed")
+def _is_distributed(self: Tensor) -> bool:
+    """Say that the tensor is not spread over processes."""
+    return False
+
+
+@_attach("dequantize")
+def _dequantize(self: Tensor) -> Tensor:
+    """Give the tensor as float32; there are no quantised tensors."""
+    return self.to(_C.float32)
+
+
+@_attach("apply_")
+def _apply(self: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by a function of it; slow, on the CPU only."""
+    values = [callable(v) for v in self.detach().reshape(-1).tolist()]
+    return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
+
+
+@_attach("map_")
+def _map(self: Tensor, tensor: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by a function of it and the element of another tensor; slow."""
+    pairs = zip(
+        self.detach().reshape(-1).tolist(),
+        tensor.detach().expand_as(self).reshape(-1).tolist(),
+        strict=True,
+    )
+    values = [callable(a, b) for a, b in pairs]
+    return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
+
+
+@_attach("resize")
+def _resize(self: Tensor, *sizes: Any) -> Tensor:
+    """Give the tensor in another shape of as many elements: the old spelling of reshape."""
+    return self.reshape(*sizes)
+
+
+@_attach("xpu")
+def _xpu(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
+    """Raise: there are no Intel GPUs in this build."""
+    raise AssertionError("this build has no XPU")
+
+
+# Further names of methods; those that the table has as methods already stay as they are.
+_ALIASES = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "clip": "clamp",
+    "clip_": "clamp_",
+    "divide": "div",
+    "divide_": "div_",
+    "greater": "gt",
+    "greater_": "gt_",
+    "greater_equal": "ge",
+    "less": "lt",
+    "less_": "lt_",
+    "less_equal": "le",
+    "moveaxis": "movedim",
+    "multiply": "mul",
+    "multiply_": "mul_",
+    "negative": "neg",
+    "negative_": "neg_",
+    "not_equal": "ne",
+    "subtract": "sub",
+    "subtract_": "sub_",
+    "swapaxes": "transpose",
+    "swapdims": "transpose",
+}
+for _alias, _original in _ALIASES.items():
+    if not hasattr(Tensor, _alias) and hasattr(Tensor, _original):
+        setattr(Tensor, _alias, getattr(Tensor, _original))
+
+
+def _attach_in_place_views() -> None:
+    """Attach the in-place forms of views: they change the shape of the tensor itself."""
+
+    def make(name: str) -> None:
+        def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+            if self.grad_fn is not None:
+                raise NotImplementedError(
+                    f"{name}_: only tensors without history can change their shape in place"
+                )
+            view = getattr(self.detach(), name)(*args, **kwargs)
+            self.set_(view.untyped_storage(), view.storage_offset(), view.size(), view.stride())
+            return self
+
+        method.__doc__ = f"The in-place form of `{name}`."
+        if not hasattr(Tensor, name + "_"):
+            _attach(name + "_")(method)
+
+    for name in ("squeeze", "unsqueeze", "transpose", "t", "swapaxes", "as_strided"):
+        make(name)
+
+
+_attach_in_place_views()
+
+
+@_attach("fill_diagonal_")
+def _fill_diagonal(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Set the main diagonal; with `wrap`, that of a tall matrix goes on after every block."""
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    mask = _C._functions.zeros(self.shape, dtype=_C.bool)
+    step = sum(mask.stride())
+    ends = range(0, self.size(0), self.size(1) + 1) if wrap and self.dim() == 2 else (0,)
+    for start in ends:
+        block = mask[start:]
+        block.as_strided((min(block.shape),), (step,), block.storage_offset()).fill_(True)
+    return self.masked_fill_(mask, fill_value)
+
+
 Tensor.__module__ = "facula"

@@ -202,6 +202,23 @@ def _grad_suffix(t: facula.Tensor) -> list[str]:
     return ["requires_grad=True"] if t.requires_grad else []
 
 
+def _tensor_str(t: facula.Tensor, indent: int) -> str:
+    """Return the text of the elements, for texts that start at a column."""
+    if t.numel() == 0:
+        return "[]"
+    with facula.no_grad():
+        return _contents(t.detach().cpu(), indent)
+
+
+def _add_suffixes(
+    tensor_str: str, suffixes: list[str], indent: int, force_newline: bool = False
+) -> str:
+    """Append suffixes and the closing bracket; `force_newline` puts the first on a new line."""
+    if force_newline and suffixes:
+        tensor_str, suffixes = f"{tensor_str},\n{' ' * indent}{suffixes[0]}", suffixes[1:]
+    return _with_suffixes(tensor_str, suffixes, indent)
+
+
 def _str(t: facula.Tensor, *, tensor_contents: str | None = None) -> str:
     """Return the text of `repr(t)`; `tensor_contents` takes the place of the elements."""
     plain = type(t) is facula.Tensor or isinstance(t, facula.nn.Parameter)

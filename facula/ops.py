@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from facula import _custom_op
+from facula._absent import absent_function
 
 loaded_libraries: set[str] = set()
 
@@ -74,7 +75,11 @@ def _own(name: str) -> Any:
 
 
 class _Namespace:
-    """The operators of one namespace."""
+    """The operators of one namespace.
+
+    Libraries use operators of PyTorch's own ("aten") as keys: there, every name is one, and calling
+    one that Facula lacks raises NotImplementedError.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -84,6 +89,8 @@ class _Namespace:
             function: Any = _custom_op.find(self.name, name)
             if function is None and self.name in ("aten", "prims"):
                 function = _own(name)
+                if function is None:
+                    function = absent_function(f"facula.ops.{self.name}.{name}")
             if function is not None:
                 return _Packet(self.name, name, function)
         raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")

@@ -32,6 +32,14 @@ def handle_torch_function(
     return _C._handle_torch_function(public_api, tuple(relevant_args), args, kwargs)
 
 
+def get_default_nowrap_functions() -> set[Callable]:
+    """Return the functions whose results do not become the subclass of their argument."""
+    tensor = _C.Tensor
+    names = ("_base", "grad", "_grad")
+    found = {getattr(getattr(tensor, name, None), "__get__", None) for name in names}
+    return {f for f in found if f is not None}
+
+
 def is_tensor_like(inp: Any) -> bool:
     """Say whether an object is a tensor or defines `__torch_function__`."""
     return isinstance(inp, _C.Tensor) or hasattr(inp, "__torch_function__")

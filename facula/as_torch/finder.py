@@ -78,6 +78,7 @@ class AliasFinder:
 
         facula.__version__ = TorchVersion(version.VERSION)
         facula.torch = facula
+        facula._C._set_package_name(_THEIRS)
         numbers = sys.modules["facula.version"]
         numbers.facula = numbers.__version__  # type: ignore[attr-defined]
         numbers.__version__ = numbers.version = version.VERSION  # type: ignore[attr-defined]

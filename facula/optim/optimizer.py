@@ -63,20 +63,15 @@ def _with_hooks(step: Callable) -> Callable:
     @functools.wraps(step)
     def wrapper(self, *args, **kwargs):
         self._opt_called = True
-        if (
-            not (
-                self._optimizer_step_pre_hooks
-                or self._optimizer_step_post_hooks
-                or _global_pre_hooks
-                or _global_post_hooks
-            )
-            or self._in_step
-        ):
+        # Wrappers of optimisers subclass Optimizer without calling its constructor.
+        own_pre = self.__dict__.get("_optimizer_step_pre_hooks") or {}
+        own_post = self.__dict__.get("_optimizer_step_post_hooks") or {}
+        hooked = own_pre or own_post or _global_pre_hooks or _global_post_hooks
+        if not hooked or self._in_step:
             return step(self, *args, **kwargs)
         self._in_step = True
         try:
-            pre_hooks = chain(_global_pre_hooks.values(), self._optimizer_step_pre_hooks.values())
-            for hook in list(pre_hooks):
+            for hook in list(chain(_global_pre_hooks.values(), own_pre.values())):
                 result = hook(self, args, kwargs)
                 if result is not None:
                     if not (isinstance(result, tuple) and len(result) == 2):
@@ -86,10 +81,7 @@ def _with_hooks(step: Callable) -> Callable:
                         )
                     args, kwargs = result
             out = step(self, *args, **kwargs)
-            post_hooks = chain(
-                self._optimizer_step_post_hooks.values(), _global_post_hooks.values()
-            )
-            for hook in list(post_hooks):
+            for hook in list(chain(own_post.values(), _global_post_hooks.values())):
                 hook(self, args, kwargs)
             return out
         finally:

@@ -13,7 +13,7 @@ import torch
 def numbers(name, shape, scale=1.0):
     """Normal numbers that depend on a name and a shape alone."""
     generator = np.random.default_rng(zlib.crc32(name.encode()))
-    return (generator.standard_normal(tuple(shape)) * scale).astype(np.float32)
+    return np.asarray(generator.standard_normal(tuple(shape)) * scale, np.float32)
 
 
 def array(name, *shape, scale=1.0):
@@ -28,8 +28,8 @@ def integers(name, high, *shape):
 
 
 def fill(module):
-    """Sets every floating parameter from its name: matrices by their fan-in, vectors near their
-    start (so that scales of norms stay near one). Buffers keep what the module gave them.
+    """Sets every floating parameter from its name: matrices by their fan-in, vectors near zero, and
+    near one where they are weights (of norms). Buffers keep what the module gave them.
     """
     with torch.no_grad():
         for name, p in module.named_parameters():
@@ -39,7 +39,7 @@ def fill(module):
                 scale = 1.0 / max(p[0].numel(), 1) ** 0.5
                 p.copy_(torch.from_numpy(numbers(name, p.shape, scale)))
             else:
-                start = 1.0 if "norm" in name.lower() and name.endswith("weight") else 0.0
+                start = 1.0 if name.endswith(("weight", "gamma", "scale")) else 0.0
                 p.copy_(torch.from_numpy(numbers(name, p.shape, 0.1)) + start)
     return module
 

@@ -64,9 +64,10 @@ def main():
             results[name] = {"error": f"{type(error).__name__}: {error}"}
         results[name]["seconds"] = round(time.perf_counter() - start, 2)
     if options.record:
-        for name, result in results.items():
+        for name, result in list(results.items()):
             if "error" in result:
-                sys.exit(f"{name}: {result['error']}")
+                print(f"not recorded: {name}: {result['error']}", file=sys.stderr)
+                del results[name]
             result.pop("seconds")
         path = os.path.join(options.record, options.group + ".json")
         if options.names and os.path.exists(path):

@@ -26,7 +26,11 @@ from facula.nn.modules._module_call import (
     register_module_parameter_registration_hook,
 )
 from facula.nn.modules._module_convert import ConvertMixin
-from facula.nn.modules._module_state import StateMixin, _IncompatibleKeys  # noqa: F401
+from facula.nn.modules._module_state import (  # noqa: F401
+    _EXTRA_STATE_KEY_SUFFIX,
+    StateMixin,
+    _IncompatibleKeys,
+)
 from facula.nn.parameter import Buffer, Parameter
 
 __all__ = [
@@ -55,6 +59,23 @@ def _type_name(value: Any) -> str:
     return kind.__qualname__ if module in (None, "builtins") else f"{module}.{kind.__qualname__}"
 
 
+class _CallSignature:
+    """What inspect.signature finds on a module: calls take anything. Classes have their own."""
+
+    def __get__(self, module: Any, kind: type | None = None) -> Any:
+        if module is None:
+            raise AttributeError("__signature__")
+        import inspect
+
+        parameter = inspect.Parameter
+        return inspect.Signature(
+            [
+                parameter("args", parameter.VAR_POSITIONAL),
+                parameter("kwargs", parameter.VAR_KEYWORD),
+            ]
+        )
+
+
 class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
     """Base class of all neural network modules.
 
@@ -63,6 +84,7 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
     registered under that name.
     """
 
+    __signature__ = _CallSignature()
     dump_patches: bool = False
     _version: int = 1
     training: bool

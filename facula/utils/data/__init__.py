@@ -2,6 +2,12 @@
 
 from facula.utils.data.collate import default_collate, default_convert
 from facula.utils.data.dataloader import DataLoader, _DatasetKind, get_worker_info
+from facula.utils.data.datapipes.datapipe import (
+    DFIterDataPipe,
+    IterDataPipe,
+    MapDataPipe,
+    functional_datapipe,
+)
 from facula.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,
@@ -23,6 +29,10 @@ from facula.utils.data.sampler import (
 )
 
 __all__ = [
+    "DFIterDataPipe",
+    "IterDataPipe",
+    "MapDataPipe",
+    "functional_datapipe",
     "BatchSampler",
     "ChainDataset",
     "ConcatDataset",

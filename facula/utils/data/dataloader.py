@@ -150,7 +150,7 @@ class DataLoader:
         return self.batch_sampler if self._auto_collation else self.sampler
 
     def __iter__(self) -> _BaseDataLoaderIter:
-        return _BaseDataLoaderIter(self)
+        return _SingleProcessDataLoaderIter(self)
 
     def __len__(self) -> int:
         if self._dataset_kind != _DatasetKind.Iterable:
@@ -278,6 +278,17 @@ class _BaseDataLoaderIter:
                 f"accessing len(dataloader)), but {self._num_yielded} samples have been fetched. ",
                 stacklevel=3,
             )
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """One pass in the main process, for isinstance()."""
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """One pass with worker processes, for isinstance(): there are none yet."""
+
+    def __init__(self, loader: DataLoader) -> None:
+        raise NotImplementedError("DataLoader: worker processes are not built yet")
 
 
 def _has_accelerator() -> bool:

@@ -1,5 +1,7 @@
 // The objects facula.float32 ..., facula.strided and facula.channels_last ..., one for each value.
 #include "facula/python/arguments.h"
+#include "facula/python/package_name.h"
+#include "facula/python/tensor_type.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -7,6 +9,7 @@ namespace facula::python {
 PyTypeObject dtype_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 PyTypeObject layout_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 PyTypeObject memory_format_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+const char* package_name = "facula";
 
 namespace {
 
@@ -17,7 +20,7 @@ PyObject* formats[4];
 DType value_of(PyObject* o) { return reinterpret_cast<PyDType*>(o)->value; }
 
 PyObject* dtype_repr(PyObject* self) {
-  return PyUnicode_FromFormat("facula.%s", dtype_name(value_of(self)));
+  return PyUnicode_FromFormat("%s.%s", package_name, dtype_name(value_of(self)));
 }
 PyObject* dtype_reduce(PyObject* self, PyObject*) {
   return PyUnicode_FromString(dtype_name(value_of(self)));
@@ -56,7 +59,7 @@ PyMethodDef dtype_methods[] = {
 };
 
 PyObject* named_repr(PyObject* self) {
-  return PyUnicode_FromFormat("facula.%s", reinterpret_cast<PyNamed*>(self)->name);
+  return PyUnicode_FromFormat("%s.%s", package_name, reinterpret_cast<PyNamed*>(self)->name);
 }
 PyObject* named_reduce(PyObject* self, PyObject*) {
   return PyUnicode_FromString(reinterpret_cast<PyNamed*>(self)->name);
@@ -118,7 +121,35 @@ MemoryFormat unwrap_memory_format(PyObject* o, const char* op) {
 
 PyObject* wrap(DType v) { return Py_NewRef(dtype_object(v)); }
 
+namespace {
+
+// set_package_name also renames the types; their names live as long as the process.
+PyObject* set_package_name(PyObject*, PyObject* name) {
+  return guarded([&]() -> PyObject* {
+    const char* text = PyUnicode_AsUTF8(name);
+    if (!text) throw PythonError();
+    package_name = (new std::string(text))->c_str();
+    for (PyTypeObject* type : {&dtype_type, &device_type, &layout_type, &memory_format_type,
+                               &size_type, &generator_type, &tensor_type}) {
+      std::string_view full = type->tp_name;
+      auto* renamed = new std::string(package_name);
+      renamed->append(full.substr(full.rfind('.')));
+      type->tp_name = renamed->c_str();
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyMethodDef package_functions[] = {
+    {"_set_package_name", set_package_name, METH_O,
+     "Sets the name of the package in the texts of types, dtypes and sizes."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
 void init_dtype_types(PyObject* module) {
+  add_functions(module, package_functions, "facula._C");
   dtype_type.tp_getset = dtype_getset;
   ready(dtype_type, "facula.dtype", sizeof(PyDType), dtype_repr, dtype_methods,
         "The element type of a tensor.");

@@ -4,6 +4,8 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include <vector>
+
 #include "facula/python/arguments.h"
 #include "facula/python/module.h"
 
@@ -168,14 +170,7 @@ PyObject* run_forward(PyObject* self, PyObject* const* args, size_t flags, PyObj
   return call_method(self, names.forward, args, flags, kwnames);
 }
 
-PyObject* module_vectorcall(PyObject* self, PyObject* const* args, size_t flags,
-                            PyObject* kwnames) {
-  PyTypeObject* type = Py_TYPE(self);
-  if (type->tp_call != PyVectorcall_Call) [[unlikely]] {
-    // A class got its own __call__ after instances were made.
-    return _PyObject_MakeTpCall(PyThreadState_Get(), self, args, PyVectorcall_NARGS(flags),
-                                kwnames);
-  }
+PyObject* call_module(PyObject* self, PyObject* const* args, size_t flags, PyObject* kwnames) {
   if (Py_EnterRecursiveCall(" while calling a module")) return nullptr;
   ++call_depth;
   PyObject* result = run_forward(self, args, flags, kwnames);
@@ -187,6 +182,34 @@ PyObject* module_vectorcall(PyObject* self, PyObject* const* args, size_t flags,
   --call_depth;
   Py_LeaveRecursiveCall();
   return result;
+}
+
+// module_call is what super().__call__ of a class with a __call__ of its own comes to.
+PyObject* module_call(PyObject* self, PyObject* args, PyObject* kwargs) {
+  PyObject** positional = reinterpret_cast<PyTupleObject*>(args)->ob_item;
+  auto count = static_cast<size_t>(PyTuple_GET_SIZE(args));
+  if (!kwargs || PyDict_GET_SIZE(kwargs) == 0) {
+    return call_module(self, positional, count, nullptr);
+  }
+  Owned names(PyTuple_New(PyDict_GET_SIZE(kwargs)));
+  if (!names) return nullptr;
+  std::vector<PyObject*> all(positional, positional + count);
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0, i = 0; PyDict_Next(kwargs, &at, &key, &value); ++i) {
+    PyTuple_SET_ITEM(names.get(), i, Py_NewRef(key));
+    all.push_back(value);
+  }
+  return call_module(self, all.data(), count, names.get());
+}
+
+PyObject* module_vectorcall(PyObject* self, PyObject* const* args, size_t flags,
+                            PyObject* kwnames) {
+  if (Py_TYPE(self)->tp_call != module_call) [[unlikely]] {
+    // A class got its own __call__ after instances were made.
+    return _PyObject_MakeTpCall(PyThreadState_Get(), self, args, PyVectorcall_NARGS(flags),
+                                kwnames);
+  }
+  return call_module(self, args, flags, kwnames);
 }
 
 // ---- attributes
@@ -306,7 +329,7 @@ void module_dealloc(PyObject* self) {
 // Subclasses written in Python get Python's slow slots; those that change nothing get ours back.
 PyObject* module_init_subclass(PyObject* cls, PyObject*, PyObject*) {
   auto* t = reinterpret_cast<PyTypeObject*>(cls);
-  if (t->tp_call == PyVectorcall_Call) t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  if (t->tp_call == module_call) t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
   bool plain = type_lookup(t, names.getattr) == type_lookup(&module_type, names.getattr) &&
                type_lookup(t, names.getattribute) == type_lookup(&module_type, names.getattribute);
   if (plain) t->tp_getattro = module_getattro;
@@ -365,7 +388,7 @@ void init_module_base(PyObject* module) {
       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
   type.tp_doc = "The fast part of nn.Module.";
   type.tp_vectorcall_offset = offsetof(PyModule, vectorcall);
-  type.tp_call = PyVectorcall_Call;
+  type.tp_call = module_call;
   type.tp_new = module_new;
   type.tp_init = module_init;
   type.tp_traverse = module_traverse;

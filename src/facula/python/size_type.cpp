@@ -1,5 +1,6 @@
 // facula.Size: a tuple of sizes; slices, sums and repetitions of it are Sizes again.
 #include "facula/python/arguments.h"
+#include "facula/python/package_name.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -41,7 +42,7 @@ PyObject* size_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 PyObject* size_repr(PyObject* self) {
   Owned list(PySequence_List(self));
   if (!list) return nullptr;
-  return PyUnicode_FromFormat("facula.Size(%R)", list.get());
+  return PyUnicode_FromFormat("%s.Size(%R)", package_name, list.get());
 }
 PyObject* size_concat(PyObject* a, PyObject* b) {
   return as_size(PyTuple_Type.tp_as_sequence->sq_concat(a, b));

@@ -226,6 +226,7 @@ void init_storage_type(PyObject* module) {
   type.tp_dictoffset = offsetof(PyStorage, dict);
   type.tp_weaklistoffset = offsetof(PyStorage, weak);
   check(PyType_Ready(&type));
+  type.tp_flags &= ~static_cast<unsigned long>(Py_TPFLAGS_IMMUTABLETYPE);
   add_object(module, "UntypedStorage", reinterpret_cast<PyObject*>(&type));
 }
 

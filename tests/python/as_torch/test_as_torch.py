@@ -187,3 +187,15 @@ def test_children_do_likewise(tmp_path):
     out = python("-m", "facula.as_torch", str(program), str(tmp_path))
     assert json.loads(out) == ["False", "2.15.0+facula", "facula"]
     assert (tmp_path / "1").read_text() == "2.15.0+facula 2.0"
+
+
+def test_texts_are_those_of_torch():
+    program = """
+import torch
+print(json.dumps([str(torch.float32), repr(torch.Size([2])), repr(torch.ones(1).double()),
+                  str(torch.Tensor), str(torch.strided), str(torch.channels_last)]))
+"""
+    assert answers(program) == [
+        "torch.float32", "torch.Size([2])", "tensor([1.], dtype=torch.float64)",
+        "<class 'torch.Tensor'>", "torch.strided", "torch.channels_last",
+    ]  # fmt: skip

@@ -329,3 +329,21 @@ def test_factory_kwargs():
     assert nn.factory_kwargs({"device": "cpu"}) == {"device": "cpu"}
     with pytest.raises(TypeError, match="unexpected kwargs"):
         nn.factory_kwargs({"x": 1})
+
+
+def test_call_of_a_subclass_reaches_forward_through_super():
+    import inspect
+
+    class Scaled(facula.nn.Module):
+        def forward(self, x, *, plus=0):
+            return x + plus
+
+        def __call__(self, x, times=1, **kwargs):
+            return super().__call__(x, **kwargs) * times
+
+    module = Scaled()
+    assert module(2, times=3) == 6 and module(2, plus=1) == 3 and module(1, 2, plus=4) == 10
+    module.register_forward_hook(lambda m, args, out: out + 100)
+    assert module(2, times=2) == 204
+    assert str(inspect.signature(facula.nn.Identity())) == "(*args, **kwargs)"
+    assert "in_features" in inspect.signature(facula.nn.Linear).parameters

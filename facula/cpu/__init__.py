@@ -72,3 +72,61 @@ def reset_peak_memory_stats(device: object = None) -> None:
 def empty_cache() -> None:
     """Return idle blocks to the system."""
     _C._empty_cache()
+
+
+def device_count() -> int:
+    """Return the number of CPUs as devices: 1."""
+    return 1
+
+
+def current_device() -> str:
+    """Return the name of the device."""
+    return "cpu"
+
+
+def set_device(device: object) -> None:
+    """Accept the device: there is one."""
+
+
+class Stream:
+    """A queue of work; on the CPU work is done at once."""
+
+    def __init__(self, priority: int = -1) -> None:
+        self.priority = priority
+
+    def wait_stream(self, stream: object) -> None:
+        """Do nothing: no work is waiting."""
+
+    def synchronize(self) -> None:
+        """Do nothing: no work is waiting."""
+
+
+class StreamContext:
+    """A context that changes nothing."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+def current_stream(device: object = None) -> Stream:
+    """Return the queue of work."""
+    return Stream()
+
+
+def stream(stream: Stream) -> StreamContext:
+    """Return a context that changes nothing."""
+    return StreamContext(stream)
+
+
+def __getattr__(name: str) -> object:
+    if name == "amp":
+        import importlib
+
+        return importlib.import_module("facula.cpu.amp")
+    raise AttributeError(f"module 'facula.cpu' has no attribute {name!r}")

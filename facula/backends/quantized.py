@@ -1,0 +1,4 @@
+"""Quantised operators: this build has none."""
+
+engine = "none"
+supported_engines = ["none"]

@@ -1,0 +1,1 @@
+"""Names below PyTorch's own tests, which libraries import in theirs."""

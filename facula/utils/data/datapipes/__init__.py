@@ -1,0 +1,3 @@
+"""Datasets as chains of steps: the classes to build on, and batching."""
+
+from facula.utils.data.datapipes import datapipe

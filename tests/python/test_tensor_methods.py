@@ -1,0 +1,60 @@
+"""Methods of Tensor that are written in Python: further names, in-place shapes, diagonals."""
+
+import pytest
+
+import facula
+
+
+def test_further_names():
+    x = facula.tensor([-1.5, 0.5])
+    assert x.absolute().tolist() == [1.5, 0.5] and x.negative().tolist() == [1.5, -0.5]
+    assert x.clip(-1, 1).tolist() == [-1.0, 0.5] and x.subtract(1).tolist() == [-2.5, -0.5]
+    assert x.less(0).tolist() == [True, False] and x.divide(2).tolist() == [-0.75, 0.25]
+    assert facula.ones(2, 3).swapaxes(0, 1).shape == (3, 2)
+    assert x.clone().clip_(min=0).tolist() == [0.0, 0.5]
+    assert x.dequantize() is x and not x.is_distributed()
+    with pytest.raises(RuntimeError, match="accelerator"):
+        x.pin_memory()
+
+
+def test_shapes_change_in_place():
+    x = facula.arange(6.0).reshape(1, 2, 3)
+    same = x.squeeze_(0)
+    assert same is x and x.shape == (2, 3)
+    assert x.unsqueeze_(-1).shape == (2, 3, 1) and x[1, 0, 0] == 3
+    assert x.as_strided_((2, 2), (1, 3)).tolist() == [[0.0, 3.0], [1.0, 4.0]]
+    y = facula.ones(1, 2, requires_grad=True) * 2
+    with pytest.raises(NotImplementedError, match="squeeze_"):
+        y.squeeze_()
+
+
+def test_fill_diagonal():
+    assert facula.zeros(2, 3).fill_diagonal_(2).tolist() == [[2, 0, 0], [0, 2, 0]]
+    wrapped = facula.zeros(7, 3).fill_diagonal_(1, wrap=True)
+    assert wrapped.argmax(1).tolist() == [0, 1, 2, 0, 0, 1, 2] and wrapped[3].sum() == 0
+    assert facula.zeros(2, 2, 2).fill_diagonal_(1).sum() == 2
+    x = facula.ones(2, 2, requires_grad=True)
+    (x * 3).fill_diagonal_(0).sum().backward()
+    assert x.grad.tolist() == [[0.0, 3.0], [3.0, 0.0]]
+    with pytest.raises(RuntimeError):
+        facula.zeros(3).fill_diagonal_(1)
+
+
+def test_functions_of_elements():
+    x = facula.tensor([[1, 2], [3, 4]])
+    assert x.apply_(lambda v: v * 10).tolist() == [[10, 20], [30, 40]]
+    assert x.map_(facula.tensor([1, 2]), lambda a, b: a + b).tolist() == [[11, 22], [31, 42]]
+
+
+def test_storage_from_file(tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(bytes(range(8)))
+    storage = facula.UntypedStorage.from_file(str(path), nbytes=8)
+    t = facula.empty(0, dtype=facula.uint8).set_(storage)
+    t[0] = 9
+    assert t.tolist() == [9, 1, 2, 3, 4, 5, 6, 7] and path.read_bytes()[0] == 0
+    shared = facula.UntypedStorage.from_file(str(path), True, 8)
+    facula.empty(0, dtype=facula.uint8).set_(shared)[1] = 7
+    assert path.read_bytes()[1] == 7
+    with pytest.raises(RuntimeError, match="wanted"):
+        facula.UntypedStorage.from_file(str(path), nbytes=9)
