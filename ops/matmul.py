@@ -15,7 +15,7 @@ manual("dot(Tensor self, Tensor tensor)", grad={"self": "grad * conj_complex(ten
        doc="The sum of the products of two vectors' elements.")
 manual("vdot(Tensor self, Tensor other)", grad={"self": "conj_complex(grad) * other", "other": "grad * self"},
        doc="The dot product with the first vector conjugated.")
-composite("outer(Tensor self, Tensor vec2)", names="outer ger", doc="All products of the elements of two vectors.")
+composite("outer(Tensor self, Tensor vec2)", names="outer ger", aliases="Tensor.ger", doc="All products of the elements of two vectors.")
 manual("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
        grad={"self": "scaled(grad, beta)",
              "mat1": "scaled(linear_input_grad(grad, transpose(mat2, 0, 1)), alpha)",

@@ -174,6 +174,10 @@ def test_gradient_of_singular_determinants() -> None:
     facula.testing.assert_close(a.grad, facula.tensor([[4.0, -2.0], [-2.0, 1.0]]).double())
 
 
+def pivots(*rows: int) -> facula.Tensor:
+    return facula.tensor(rows, dtype=facula.int32)
+
+
 ERRORS = [
     (lambda: linalg.cholesky(-facula.eye(3)), linalg.LinAlgError, "not positive-definite"),
     (lambda: linalg.inv(facula.zeros(2, 3, 3)), linalg.LinAlgError, "Batch element 0.*singular"),
@@ -192,6 +196,11 @@ ERRORS = [
     (lambda: linalg.cond(facula.eye(3), "x"), ValueError, "invalid norm type"),
     (lambda: linalg.matrix_norm(facula.eye(3), 3), RuntimeError, "not supported"),
     (lambda: linalg.polar(facula.ones(2, 3)), RuntimeError, "at least as many rows"),
+    (lambda: linalg.cholesky(facula.full((2, 2), float("nan"))), linalg.LinAlgError, "order 1"),
+    (lambda: facula.lu_unpack(facula.eye(3), pivots(7, 8, 9)), RuntimeError, "between 1 and"),
+    (lambda: linalg.lu_solve(facula.eye(2), pivots(0, 1), facula.eye(2)), RuntimeError, "between"),
+    (lambda: linalg.ldl_solve(facula.eye(2), pivots(7, 8), facula.eye(2)), RuntimeError, "pivots"),
+    (lambda: linalg.ldl_solve(facula.eye(2), pivots(1, -1), facula.eye(2)), RuntimeError, "pivots"),
     (lambda: facula.symeig(facula.eye(3)), RuntimeError, "linalg.eigh"),
 ]
 
@@ -239,6 +248,12 @@ def test_low_rank_and_partial_spectra() -> None:
     b = positive(matrix(30, 30))
     smallest, x = facula.lobpcg(h, k=2, B=b, largest=False, tol=1e-9, niter=400)
     facula.testing.assert_close(h @ x, b @ x * smallest, rtol=1e-3, atol=1e-3)
+
+
+def test_nan_spreads_through_solutions() -> None:
+    bad = facula.full((3, 3), float("nan"))
+    assert linalg.solve_ex(bad, facula.eye(3)).result.isnan().all()
+    assert linalg.det(bad).isnan() and linalg.lu(bad).U.isnan().any()
 
 
 def test_large_chain_and_broadcast() -> None:

@@ -64,8 +64,8 @@ FACULA_API void householder_apply(DType dtype, int64_t count, bool left, bool ad
 // LeastSquares names the driver of least_squares.
 enum class LeastSquares : uint8_t { kGels, kGelsy, kGelsd, kGelss };
 
-// least_squares overwrites the max(m, n) x k matrices b by solutions in their first n rows. rank has
-// one entry a matrix (not for gels); singular has min(m, n) real numbers (gelsd and gelss).
+// least_squares overwrites the max(m, n) x k matrices b by solutions in their first n rows. rank
+// has one entry a matrix (not for gels); singular has min(m, n) real numbers (gelsd and gelss).
 FACULA_API void least_squares(DType dtype, int64_t count, LeastSquares driver, int64_t m, int64_t n,
                               int64_t k, double rcond, void* a, void* b, int64_t* rank,
                               void* singular, int32_t* info);

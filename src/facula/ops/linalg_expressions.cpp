@@ -23,7 +23,7 @@ using namespace linalg;
 
 namespace {
 
-// check_norm refuses what matrix norms do not take and applies dtype.
+// norm_input refuses what matrix norms do not take and applies dtype.
 Tensor norm_input(const char* op, const Tensor& self, std::optional<DType> dtype) {
   DType type = dtype.value_or(self.dtype());
   FACULA_CHECK(is_inexact(type), kNotImplemented, op,
@@ -102,7 +102,8 @@ Sizes norm_dims(const Tensor& self, OptIntList dim) {
                  list_text(*dim));
     return dim->to_sizes();
   }
-  FACULA_CHECK(self.dim() == 1 || self.dim() == 2, kRuntime, "linalg.norm: If dim is not specified ",
+  FACULA_CHECK(self.dim() == 1 || self.dim() == 2, kRuntime,
+               "linalg.norm: If dim is not specified ",
                "but ord is, the input must be 1D or 2D. Got ", self.dim(), "D.");
   Sizes all;
   for (int64_t d = 0; d < self.dim(); ++d) all.push_back(d);
@@ -199,7 +200,8 @@ Tensor rank_of(const Tensor& self, const Tensor& atol, const Tensor& rtol, bool 
   hermitian ? check_square(op, self) : check_matrix(op, self);
   NoGrad no_grad;
   if (self.numel() == 0) return facula::zeros(batch_sizes(self), kInt64, self.device());
-  Tensor s = hermitian ? facula::abs(linalg_eigvalsh(self, "L")) : linalg_svdvals(self, std::nullopt);
+  Tensor s =
+      hermitian ? facula::abs(linalg_eigvalsh(self, "L")) : linalg_svdvals(self, std::nullopt);
   if (s.is_meta()) return new_empty(batch_sizes(self), kInt64, self.device());
   double eps = s.dtype() == kFloat32 ? std::numeric_limits<float>::epsilon()
                                      : std::numeric_limits<double>::epsilon();
@@ -241,7 +243,8 @@ Tensor linalg_matrix_rank_tol_tensor(const Tensor& self, const Tensor& tol, bool
 
 Tensor matrix_power(const Tensor& self, int64_t n) {
   const char* op = "linalg.matrix_power";
-  FACULA_CHECK(self.dim() >= 2, kRuntime, op, ": The input tensor A must have at least 2 dimensions.");
+  FACULA_CHECK(self.dim() >= 2, kRuntime, op,
+               ": The input tensor A must have at least 2 dimensions.");
   FACULA_CHECK(self.size(-1) == self.size(-2), kRuntime, op,
                ": A must be batches of square matrices, but they are ", self.size(-2), " by ",
                self.size(-1), " matrices");
@@ -292,13 +295,15 @@ Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other, OptIntList di
   }
   Sizes shape;
   int64_t unknowns = 1;
-  for (int64_t d = other.dim(); d < a.dim(); ++d) shape.push_back(a->sizes[d]), unknowns *= a->sizes[d];
+  for (int64_t d = other.dim(); d < a.dim(); ++d)
+    shape.push_back(a->sizes[d]), unknowns *= a->sizes[d];
   int64_t equations = 1;
   for (int64_t d = 0; d < std::min(other.dim(), a.dim()); ++d) equations *= a->sizes[d];
   FACULA_CHECK(equations == unknowns, kRuntime, "Expected self to satisfy the requirement ",
                "prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got ", unknowns,
                " != ", equations);
-  Tensor x = linalg_solve(reshape(a, IntList({equations, unknowns})), reshape(other, IntList(-1)), true);
+  Tensor x =
+      linalg_solve(reshape(a, IntList({equations, unknowns})), reshape(other, IntList(-1)), true);
   return reshape(x, shape);
 }
 

@@ -1,4 +1,6 @@
 // Cholesky, LU and LDL factors with their derivatives, and what is solved with them.
+#include <cstdlib>
+
 #include "facula/autograd/meta.h"
 #include "facula/kernels/lapack.h"
 #include "facula/ops/arithmetic_functions.h"
@@ -19,6 +21,23 @@ using namespace linalg;
 namespace {
 
 Tensor new_info(const Tensor& a) { return new_empty(batch_sizes(a), kInt32, a.device()); }
+
+// check_blocks refuses pivots that are not those of a Bunch-Kaufman factor: a negative one belongs
+// to a block of two rows and stands twice.
+void check_blocks(const Tensor& pivots, int64_t n) {
+  const int32_t* p = pivots.data_as<int32_t>();
+  auto inside = [n](int32_t v) { return v != 0 && std::abs(static_cast<int64_t>(v)) <= n; };
+  for (int64_t start = 0; start < pivots.numel(); start += n) {
+    for (int64_t k = 0; k < n; ++k) {
+      const int32_t* at = p + start + k;
+      bool pair = at[0] < 0;
+      bool good = inside(at[0]) && (!pair || (k + 1 < n && at[1] < 0 && inside(at[1])));
+      FACULA_CHECK(good, kRuntime, "linalg.ldl_solve: pivots are not those of ldl_factor: got ",
+                   at[0], " at row ", k, " of ", n);
+      k += pair;
+    }
+  }
+}
 
 // The gradient of square P L U with respect to P^T A, given those of L (strictly below) and U.
 Tensor square_lu_gradient(const Tensor& l, const Tensor& u, const Tensor& inner) {
@@ -49,8 +68,8 @@ Tensor cholesky_solve(const Tensor& self, const Tensor& L, bool upper) {
   check_square(op, L);
   check_same_type(op, L, self);
   FACULA_CHECK(L.size(-1) == self.size(-2), kRuntime,
-               "Incompatible matrix sizes for cholesky_solve: each A matrix is ", L.size(-1), " by ",
-               L.size(-1), " but each b matrix is ", self.size(-2), " by ", self.size(-1));
+               "Incompatible matrix sizes for cholesky_solve: each A matrix is ", L.size(-1),
+               " by ", L.size(-1), " but each b matrix is ", self.size(-2), " by ", self.size(-1));
   NoGrad no_grad;
   Tensor lower = upper ? adjoint_of(L) : L, raised = upper ? L : adjoint_of(L);
   Tensor half = facula::linalg_solve_triangular(lower, self, false, true, false);
@@ -105,6 +124,7 @@ Tensor linalg_ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B,
   NoGrad no_grad;
   Tensor ld = columns(LD, batch);
   Tensor swaps = contiguous(expand(pivots, with(batch, {LD.size(-1)})));
+  if (LD.size(-1)) check_blocks(swaps, LD.size(-1));
   LongWork work(x.numel());
   kernels::ldl_solve(x.dtype(), batch_count(batch), x.size(-2), x.size(-1), hermitian, ld.data(),
                      swaps.data_as<int32_t>(), x.data());
@@ -158,7 +178,8 @@ Tensor cholesky_inverse_backward(const Tensor& grad, const Tensor& result, const
 Tensor lu_factor_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots) {
   int64_t m = LU.size(-2), n = LU.size(-1), k = std::min(m, n);
   Tensor top = facula::narrow(LU, -2, 0, k);
-  Tensor square = facula::narrow(top, -1, 0, k), g = facula::narrow(narrow(grad, -2, 0, k), -1, 0, k);
+  Tensor square = facula::narrow(top, -1, 0, k),
+         g = facula::narrow(narrow(grad, -2, 0, k), -1, 0, k);
   Tensor u = triu(square), l = add(tril(square, -1), identity(k, LU));
   Tensor below = product(adjoint_of(l), tril(g, -1)), above = product(triu(g), adjoint_of(u));
   Tensor result;

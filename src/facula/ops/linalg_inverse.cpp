@@ -39,18 +39,27 @@ kernels::LeastSquares driver_of(std::string_view name) {
   if (name == "gels") return kernels::LeastSquares::kGels;
   if (name == "gelsy") return kernels::LeastSquares::kGelsy;
   if (name == "gelsd") return kernels::LeastSquares::kGelsd;
-  FACULA_CHECK(name == "gelss", kRuntime,
-               "linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got ",
-               name);
+  FACULA_CHECK(
+      name == "gelss", kRuntime,
+      "linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got ", name);
   return kernels::LeastSquares::kGelss;
 }
 
 // The numerator coefficients of the Pade approximant of degree 13 (Higham 2005, table 2.3).
-constexpr double kPade[] = {64764752532480000., 32382376266240000., 7771770303897600.,
-                            1187353796428800.,  129060195264000.,   10559470521600.,
-                            670442572800.,      33522128640.,       1323241920.,
-                            40840800.,          960960.,            16380.,
-                            182.,               1.};
+constexpr double kPade[] = {64764752532480000.,
+                            32382376266240000.,
+                            7771770303897600.,
+                            1187353796428800.,
+                            129060195264000.,
+                            10559470521600.,
+                            670442572800.,
+                            33522128640.,
+                            1323241920.,
+                            40840800.,
+                            960960.,
+                            16380.,
+                            182.,
+                            1.};
 
 // pade gives exp(A) for matrices of 1-norm up to 5.37.
 Tensor pade(const Tensor& a) {
@@ -85,11 +94,13 @@ Tensor pseudo_inverse(const Tensor& A, const Tensor& atol, const Tensor& rtol, b
   if (own && atol.defined()) relative = facula::where(gt(atol, Scalar(0)), Scalar(0), relative);
   if (hermitian) {
     auto [w, v] = facula::linalg_eigh(A, "L");
-    Tensor scaled_v = mul(v, unsqueeze(facula::cast(inverted(w, absolute, relative), v.dtype()), -2));
+    Tensor scaled_v =
+        mul(v, unsqueeze(facula::cast(inverted(w, absolute, relative), v.dtype()), -2));
     return product(scaled_v, adjoint_of(v));
   }
   auto [u, s, vh] = facula::linalg_svd(A, false, std::nullopt);
-  Tensor scaled_v = mul(adjoint_of(vh), unsqueeze(facula::cast(inverted(s, absolute, relative), u.dtype()), -2));
+  Tensor scaled_v =
+      mul(adjoint_of(vh), unsqueeze(facula::cast(inverted(s, absolute, relative), u.dtype()), -2));
   return product(scaled_v, adjoint_of(u));
 }
 
@@ -106,10 +117,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_parts(const Tensor& A, const Te
   bool has_rank = kind != kernels::LeastSquares::kGels;
   bool has_values = has_rank && kind != kernels::LeastSquares::kGelsy;
   Tensor rank = has_rank ? facula::zeros(batch, kInt64, device) : new_empty({0}, kInt64, device);
-  Tensor values = has_values ? facula::zeros(with(batch, {small}), real, device) : new_empty({0}, real, device);
+  Tensor values =
+      has_values ? facula::zeros(with(batch, {small}), real, device) : new_empty({0}, real, device);
   Tensor none = new_empty({0}, real, device);
   if (A.is_meta()) return {new_empty(with(batch, {n, k}), type, device), none, rank, values};
-  if (m == 0 || n == 0 || k == 0) return {facula::zeros(with(batch, {n, k}), type, device), none, rank, values};
+  if (m == 0 || n == 0 || k == 0)
+    return {facula::zeros(with(batch, {n, k}), type, device), none, rank, values};
   double eps = real == kFloat32 ? std::numeric_limits<float>::epsilon()
                                 : std::numeric_limits<double>::epsilon();
   Tensor a = columns(A, batch);
@@ -133,7 +146,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_parts(const Tensor& A, const Te
     Tensor gap = facula::abs(sub(product(A, solution), B));
     residuals = facula::sum(square(gap), IntList(-2), false);
   } else {
-    residuals = facula::sum(square(facula::abs(facula::narrow(x, -2, n, m - n))), IntList(-2), false);
+    residuals =
+        facula::sum(square(facula::abs(facula::narrow(x, -2, n, m - n))), IntList(-2), false);
   }
   return {alias(solution), residuals, rank, values};
 }
@@ -171,7 +185,8 @@ Tensor matrix_exp(const Tensor& self) {
     return new_empty(self.sizes(), self.dtype(), self.device());
   }
   // Halve each matrix until its norm is small, then square as often.
-  Tensor norms = facula::amax(facula::sum(facula::abs(self), IntList(-2), false), IntList(-1), false);
+  Tensor norms =
+      facula::amax(facula::sum(facula::abs(self), IntList(-2), false), IntList(-1), false);
   Tensor halvings = ceil(log2(div(norms, Scalar(5.371920351148152))));
   halvings = clamp_min(facula::where(isfinite(halvings), halvings, Scalar(0)), Scalar(0));
   Tensor most = facula::cast(facula::max(halvings), kFloat64);
@@ -228,7 +243,8 @@ std::tuple<Tensor, Tensor> lstsq_backward(const Tensor& grad_solution, const Ten
   if (grad_residuals.defined() && grad_residuals.numel() != 0) {
     // r = |A X - B|^2 with A^H (A X - B) = 0, so that X counts as fixed.
     Tensor gap = sub(product(A, solution), B);
-    Tensor slope = mul(mul(gap, Scalar(2)), unsqueeze(facula::cast(grad_residuals, gap.dtype()), -2));
+    Tensor slope =
+        mul(mul(gap, Scalar(2)), unsqueeze(facula::cast(grad_residuals, gap.dtype()), -2));
     if (mask & 1) include(a, product(slope, adjoint_of(solution)));
     if (mask & 2) include(b, neg(slope));
   }
@@ -246,9 +262,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   bool vector = b.dim() == 1 || (self.dim() - 1 == b.dim() &&
                                  b.sizes() == IntList(self->sizes, static_cast<size_t>(b.dim())));
   Tensor right = vector ? unsqueeze(b, -1) : b;
-  FACULA_CHECK(right.dim() >= 2 && self.size(-2) == right.size(-2), kRuntime, op, ": input.size(-2) ",
-               "should match other.size(", vector ? -1 : -2, "), got ", list_text(self.sizes()),
-               " and ", list_text(b.sizes()));
+  FACULA_CHECK(right.dim() >= 2 && self.size(-2) == right.size(-2), kRuntime, op,
+               ": input.size(-2) ", "should match other.size(", vector ? -1 : -2, "), got ",
+               list_text(self.sizes()), " and ", list_text(b.sizes()));
   auto [x, residuals, rank, values] = lstsq_parts(self, right, rcond, driver.value_or("gelsy"));
   return {vector ? squeeze_dim(x, IntList(-1)) : x, residuals, rank, values};
 }

@@ -206,7 +206,8 @@ std::tuple<Tensor, Tensor, Tensor> ormqr_backward(const Tensor& grad, const Tens
     Tensor gq = left ? product(grad, adjoint_of(other)) : product(adjoint_of(other), grad);
     if (transpose) gq = adjoint_of(gq);
     Tensor used = facula::narrow(self, -1, 0, k);
-    Tensor padding = facula::zeros(with(batch_sizes(self), {m, m - k}), self.dtype(), self.device());
+    Tensor padding =
+        facula::zeros(with(batch_sizes(self), {m, m - k}), self.dtype(), self.device());
     Tensor square = cat(std::vector<Tensor>{used, padding}, -1);
     auto [vectors, factors] = householder_backward(gq, square, tau, 3);
     Tensor unused = facula::zeros(with(batch_sizes(self), {m, self.size(-1) - k}), self.dtype());

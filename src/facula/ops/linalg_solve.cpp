@@ -132,8 +132,8 @@ std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& A, bool check_errors) {
   if (A.is_meta()) return {lu, info};
   {
     LongWork work(lu.numel());
-    kernels::lu_inverse(lu.dtype(), info.numel(), lu.size(-1), lu.data(),
-                        pivots.data_as<int32_t>(), info.data_as<int32_t>());
+    kernels::lu_inverse(lu.dtype(), info.numel(), lu.size(-1), lu.data(), pivots.data_as<int32_t>(),
+                        info.data_as<int32_t>());
   }
   if (any_true(ne(info, Scalar(0)))) {
     if (check_errors) check_info("linalg.inv_ex", info, Trouble::kInverse);
@@ -191,9 +191,8 @@ std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A,
 std::tuple<Tensor, Tensor> solve_backward(const Tensor& grad, const Tensor& A, const Tensor& result,
                                           const Tensor& LU, const Tensor& pivots, bool left,
                                           uint64_t mask) {
-  Tensor b = grad_enabled()
-                 ? std::get<0>(linalg_solve_ex(adjoint_of(A), grad, left, false))
-                 : linalg_lu_solve(LU, pivots, grad, left, true);
+  Tensor b = grad_enabled() ? std::get<0>(linalg_solve_ex(adjoint_of(A), grad, left, false))
+                            : linalg_lu_solve(LU, pivots, grad, left, true);
   Tensor a;
   if (mask & 1) a = neg(left ? product(b, adjoint_of(result)) : product(adjoint_of(result), b));
   return {a, b};
@@ -239,8 +238,8 @@ Tensor det_backward(const Tensor& grad, const Tensor& A, const Tensor& det, cons
                     const Tensor& pivots) {
   if (A.numel() == 0) return facula::zeros_like(A);
   if (any_true(eq(det, Scalar(0)))) return times_matrix(grad, adjugate_adjoint(A));
-  Tensor d = diag_embed(expand(unsqueeze(mul(grad, conj_complex(det)), -1),
-                               with(batch_sizes(A), {A.size(-1)})));
+  Tensor d = diag_embed(
+      expand(unsqueeze(mul(grad, conj_complex(det)), -1), with(batch_sizes(A), {A.size(-1)})));
   return adjoint_solution(A, LU, pivots, d);
 }
 

@@ -26,7 +26,7 @@ bool reads_upper(std::string_view uplo) {
   return uplo == "U" || uplo == "u";
 }
 
-// Numbers of spectra: the values and, where wanted, vectors; a is the column-major copy.
+// Eigenvalues in rising order; a, the column-major copy, becomes the vectors where they are wanted.
 Tensor hermitian_values(const Tensor& self, std::string_view uplo, const Tensor& a, bool vectors) {
   bool upper = reads_upper(uplo);
   int64_t n = self.size(-1);
@@ -114,10 +114,10 @@ void check_gauge(const char* op, const Tensor& phases) {
   if (phases.is_meta() || phases.numel() == 0) return;
   NoGrad no_grad;
   Tensor worst = facula::max(facula::abs(phases));
-  bool single = real_type(phases.dtype()) == kFloat32;
-  FACULA_CHECK(!any_true(gt(worst, Scalar(single ? 1e-2 : 1e-2))), kRuntime, op,
-               ": The vectors in the complex case are specified up to multiplication by e^{i phi}. ",
-               "The specified loss function depends on this quantity, so it is ill-defined.");
+  FACULA_CHECK(
+      !any_true(gt(worst, Scalar(1e-2))), kRuntime, op,
+      ": The vectors in the complex case are specified up to multiplication by e^{i phi}. ",
+      "The specified loss function depends on this quantity, so it is ill-defined.");
 }
 
 Tensor as_type(const Tensor& t, const Tensor& like) { return facula::cast(t, like.dtype()); }

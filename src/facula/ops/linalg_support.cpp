@@ -51,9 +51,9 @@ void check_system(const char* op, const Tensor& a, const Tensor& b, bool left) {
   check_square(op, a, "A");
   check_matrix(op, b, "B");
   int64_t rows = b.size(left ? -2 : -1);
-  FACULA_CHECK(a.size(-1) == rows, kRuntime, op, ": Incompatible shapes of A and B for the equation ",
-               left ? "AX = B" : "XA = B", " (", a.size(-2), "x", a.size(-1), " and ", b.size(-2),
-               "x", b.size(-1), ")");
+  FACULA_CHECK(a.size(-1) == rows, kRuntime, op,
+               ": Incompatible shapes of A and B for the equation ", left ? "AX = B" : "XA = B",
+               " (", a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
 }
 
 void check_pivots(const char* op, const Tensor& lu, const Tensor& pivots) {
@@ -63,9 +63,10 @@ void check_pivots(const char* op, const Tensor& lu, const Tensor& pivots) {
   check_matrix(op, lu, "LU");
   Sizes wanted = batch_sizes(lu).to_sizes();
   wanted.push_back(std::min(lu.size(-1), lu.size(-2)));
-  FACULA_CHECK(pivots.sizes() == IntList(wanted), kRuntime, op,
-               ": Number of pivots per batch should be same as the dimension of the matrix: expected ",
-               list_text(wanted), ", got ", list_text(pivots.sizes()));
+  FACULA_CHECK(
+      pivots.sizes() == IntList(wanted), kRuntime, op,
+      ": Number of pivots per batch should be same as the dimension of the matrix: expected ",
+      list_text(wanted), ", got ", list_text(pivots.sizes()));
 }
 
 namespace {
@@ -84,13 +85,14 @@ std::string explain(Trouble trouble, int32_t info) {
       return str("U[", info, ",", info, "] is zero and using it on lu_solve would result in a ",
                  "division by zero; lu and lu_factor_ex give the factors all the same");
     case Trouble::kEigenvalues:
-      return str("The algorithm failed to converge because the input matrix is ill-conditioned, has ",
-                 "too many repeated eigenvalues or contained non-finite values (error code: ", info,
-                 ").");
+      return str(
+          "The algorithm failed to converge because the input matrix is ill-conditioned, has ",
+          "too many repeated eigenvalues or contained non-finite values (error code: ", info, ").");
     case Trouble::kSvd:
-      return str("The algorithm failed to converge because the input matrix is ill-conditioned, has ",
-                 "too many repeated singular values or contained non-finite values (error code: ",
-                 info, ").");
+      return str(
+          "The algorithm failed to converge because the input matrix is ill-conditioned, has ",
+          "too many repeated singular values or contained non-finite values (error code: ", info,
+          ").");
     case Trouble::kLdl:
       return str("D[", info, ",", info, "] is zero, so that the factors cannot solve systems.");
     case Trouble::kRank: break;
@@ -147,15 +149,19 @@ Tensor columns(const Tensor& t) { return columns(t, batch_sizes(t)); }
 Tensor adjoint_of(const Tensor& t) { return swap_conj(t); }
 Tensor product(const Tensor& a, const Tensor& b) { return matmul(a, b); }
 
-Tensor identity(int64_t n, const Tensor& like) {
-  return eye(n, like.dtype(), like.device());
-}
+Tensor identity(int64_t n, const Tensor& like) { return eye(n, like.dtype(), like.device()); }
 
 Tensor rows_of(const Tensor& pivots, int64_t rows) {
   IntList batch(pivots->sizes, static_cast<size_t>(pivots.dim() - 1));
   Tensor out = new_empty(with(batch, {rows}), kInt64, pivots.device());
   if (out.is_meta()) return out;
   Tensor dense = to_contiguous(pivots);
+  for (int64_t i = 0; i < dense.numel(); ++i) {
+    int32_t row = dense.data_as<int32_t>()[i];
+    FACULA_CHECK(row >= 1 && row <= rows, kRuntime,
+                 "pivots of LU factors must be between 1 and the number of rows, ", rows,
+                 ", as lu_factor gives them; got ", row);
+  }
   kernels::pivots_to_rows(batch_count(batch), rows, pivots.size(-1), dense.data_as<int32_t>(),
                           out.data_as<int64_t>());
   return out;

@@ -30,7 +30,16 @@ void check_system(const char* op, const Tensor& a, const Tensor& b, bool left);
 void check_pivots(const char* op, const Tensor& lu, const Tensor& pivots);
 
 // Trouble names what a nonzero info of a routine means.
-enum class Trouble : uint8_t { kCholesky, kInverse, kSolve, kFactor, kEigenvalues, kSvd, kLdl, kRank };
+enum class Trouble : uint8_t {
+  kCholesky,
+  kInverse,
+  kSolve,
+  kFactor,
+  kEigenvalues,
+  kSvd,
+  kLdl,
+  kRank
+};
 
 // check_info raises LinAlgError for the first matrix with a nonzero info; RuntimeError for kFactor.
 void check_info(const char* op, const Tensor& info, Trouble trouble);

@@ -29,7 +29,8 @@ struct LeastCall {
     size_t levels = 32, leaf = 32, cols = static_cast<size_t>(k);
     int_work.resize(std::max<size_t>(1, 3 * s * levels + 11 * s));
     size_t real = 10 * static_cast<size_t>(std::max(m, n)) + 2 * s * leaf + 8 * s * levels +
-                  3 * leaf * cols + std::max<size_t>((leaf + 1) * (leaf + 1), s * (1 + cols) + 2 * cols);
+                  3 * leaf * cols +
+                  std::max<size_t>((leaf + 1) * (leaf + 1), s * (1 + cols) + 2 * cols);
     real_work.resize(std::max<size_t>(real, 5 * s + 2 * static_cast<size_t>(n) + 1));
     int rank = 0;
     run(driver, nullptr, nullptr, &rank, -1);

@@ -39,7 +39,12 @@ void cholesky_factor(DType dtype, int64_t count, int64_t n, bool upper, void* a,
       int size = as_int(n), lda = leading(n);
       for (int64_t b = begin; b < end; ++b) {
         T* matrix = static_cast<T*>(a) + b * n * n;
-        Lapack<T>::potrf(upper ? "U" : "L", &size, matrix, &lda, info + b, 1);
+        info[b] = 0;
+        if (n) Lapack<T>::potrf(upper ? "U" : "L", &size, matrix, &lda, info + b, 1);
+        // OpenBLAS lets NaN pass as positive.
+        for (int64_t j = 0; j < n && !info[b]; ++j) {
+          if (matrix[j * n + j] != matrix[j * n + j]) info[b] = static_cast<int32_t>(j + 1);
+        }
         for (int64_t j = 0; j < n; ++j) {
           T* column = matrix + j * n;
           upper ? std::fill(column + j + 1, column + n, T(0)) : std::fill(column, column + j, T(0));
@@ -61,6 +66,10 @@ void lu_factor(DType dtype, int64_t count, int64_t m, int64_t n, bool pivot, voi
         info[b] = 0;
         if (pivot) {
           if (k) Lapack<T>::getrf(&rows, &cols, matrix, &lda, swaps, info + b);
+          // The search for a largest element among NaN may name a row that is not there.
+          for (int64_t i = 0; i < k; ++i) {
+            if (swaps[i] <= i || swaps[i] > m) swaps[i] = static_cast<int32_t>(i + 1);
+          }
           continue;
         }
         for (int64_t i = 0; i < k; ++i) swaps[i] = static_cast<int32_t>(i + 1);
@@ -110,9 +119,8 @@ void solve_triangles(const Triangular& t) {
       T one(1);
       for (int64_t b = begin; b < end; ++b) {
         Lapack<T>::trsm(t.left ? "L" : "R", t.upper ? "U" : "L", t.transposed ? "T" : "N",
-                        t.unit ? "U" : "N", &m, &n, &one,
-                        static_cast<const T*>(t.a) + b * t.a_step, &lda,
-                        static_cast<T*>(t.b) + b * t.m * t.n, &ldb, 1, 1, 1, 1);
+                        t.unit ? "U" : "N", &m, &n, &one, static_cast<const T*>(t.a) + b * t.a_step,
+                        &lda, static_cast<T*>(t.b) + b * t.m * t.n, &ldb, 1, 1, 1, 1);
       }
     });
   });

@@ -71,7 +71,8 @@ struct SvdCall {
     size_t small = static_cast<size_t>(std::min(m, n)), large = static_cast<size_t>(std::max(m, n));
     int_work.resize(8 * small + 1);
     if (Lapack<T>::kComplex) {
-      real_work.resize(std::max(7 * small, small * std::max(5 * small + 7, 2 * large + 2 * small + 1)) + 1);
+      real_work.resize(
+          std::max(7 * small, small * std::max(5 * small + 7, 2 * large + 2 * small + 1)) + 1);
     }
     T none{};
     Real value{};
@@ -149,7 +150,8 @@ void eigh(DType dtype, int64_t count, int64_t n, bool upper, bool vectors, void*
       for (int64_t b = begin; b < end; ++b) {
         info[b] = 0;
         if (n == 0) continue;
-        info[b] = call.run(static_cast<T*>(a) + b * n * n, static_cast<Real*>(values) + b * n, false);
+        info[b] =
+            call.run(static_cast<T*>(a) + b * n * n, static_cast<Real*>(values) + b * n, false);
       }
     });
   });
@@ -168,8 +170,9 @@ void svd(DType dtype, int64_t count, int64_t m, int64_t n, char parts, void* a, 
       for (int64_t b = begin; b < end; ++b) {
         info[b] = 0;
         if (k == 0) continue;
-        info[b] = call.run(static_cast<T*>(a) + b * m * n, static_cast<Real*>(s) + b * k,
-                           static_cast<T*>(u) + b * u_size, static_cast<T*>(vh) + b * v_size, false);
+        info[b] =
+            call.run(static_cast<T*>(a) + b * m * n, static_cast<Real*>(s) + b * k,
+                     static_cast<T*>(u) + b * u_size, static_cast<T*>(vh) + b * v_size, false);
       }
     });
   });
