@@ -12,20 +12,20 @@
 
 extern "C" {
 // The arguments at the end are the lengths of the texts, as Fortran passes them.
-#define FACULA_LAPACK(x, T, R)                                                                      \
-  void scipy_##x##potrf_(const char*, const int*, T*, const int*, int*, size_t);                    \
-  void scipy_##x##getrf_(const int*, const int*, T*, const int*, int*, int*);                       \
-  void scipy_##x##getri_(const int*, T*, const int*, const int*, T*, const int*, int*);             \
-  void scipy_##x##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);         \
-  void scipy_##x##trsm_(const char*, const char*, const char*, const char*, const int*, const int*, \
-                        const T*, const T*, const int*, T*, const int*, size_t, size_t, size_t,     \
-                        size_t);                                                                    \
-  void scipy_##x##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*,        \
-                        const int*, T*, const int*, int*, size_t);                                  \
-  void scipy_##x##sytrf_(const char*, const int*, T*, const int*, int*, T*, const int*, int*,       \
-                         size_t);                                                                   \
-  void scipy_##x##sytrs_(const char*, const int*, const int*, const T*, const int*, const int*, T*, \
-                         const int*, int*, size_t);
+#define FACULA_LAPACK(x, T, R)                                                                  \
+  void scipy_##x##potrf_(const char*, const int*, T*, const int*, int*, size_t);                \
+  void scipy_##x##getrf_(const int*, const int*, T*, const int*, int*, int*);                   \
+  void scipy_##x##getri_(const int*, T*, const int*, const int*, T*, const int*, int*);         \
+  void scipy_##x##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);     \
+  void scipy_##x##trsm_(const char*, const char*, const char*, const char*, const int*,         \
+                        const int*, const T*, const T*, const int*, T*, const int*, size_t,     \
+                        size_t, size_t, size_t);                                                \
+  void scipy_##x##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*,    \
+                        const int*, T*, const int*, int*, size_t);                              \
+  void scipy_##x##sytrf_(const char*, const int*, T*, const int*, int*, T*, const int*, int*,   \
+                         size_t);                                                               \
+  void scipy_##x##sytrs_(const char*, const int*, const int*, const T*, const int*, const int*, \
+                         T*, const int*, int*, size_t);
 FACULA_LAPACK(s, float, float)
 FACULA_LAPACK(d, double, double)
 FACULA_LAPACK(c, std::complex<float>, float)
@@ -33,11 +33,11 @@ FACULA_LAPACK(z, std::complex<double>, double)
 #undef FACULA_LAPACK
 
 // The product of reflections and its application have other names for complex types.
-#define FACULA_LAPACK(x, kind, T)                                                                   \
-  void scipy_##x##kind##gqr_(const int*, const int*, const int*, T*, const int*, const T*, T*,      \
-                             const int*, int*);                                                     \
-  void scipy_##x##kind##mqr_(const char*, const char*, const int*, const int*, const int*,          \
-                             const T*, const int*, const T*, T*, const int*, T*, const int*, int*,  \
+#define FACULA_LAPACK(x, kind, T)                                                                  \
+  void scipy_##x##kind##gqr_(const int*, const int*, const int*, T*, const int*, const T*, T*,     \
+                             const int*, int*);                                                    \
+  void scipy_##x##kind##mqr_(const char*, const char*, const int*, const int*, const int*,         \
+                             const T*, const int*, const T*, T*, const int*, T*, const int*, int*, \
                              size_t, size_t);
 FACULA_LAPACK(s, or, float)
 FACULA_LAPACK(d, or, double)
@@ -45,40 +45,40 @@ FACULA_LAPACK(c, un, std::complex<float>)
 FACULA_LAPACK(z, un, std::complex<double>)
 #undef FACULA_LAPACK
 
-#define FACULA_LAPACK(x, R)                                                                         \
-  void scipy_##x##syevd_(const char*, const char*, const int*, R*, const int*, R*, R*, const int*,  \
-                         int*, const int*, int*, size_t, size_t);                                   \
-  void scipy_##x##gesdd_(const char*, const int*, const int*, R*, const int*, R*, R*, const int*,   \
-                         R*, const int*, R*, const int*, int*, int*, size_t);                       \
-  void scipy_##x##geev_(const char*, const char*, const int*, R*, const int*, R*, R*, R*,           \
-                        const int*, R*, const int*, R*, const int*, int*, size_t, size_t);          \
-  void scipy_##x##gelsy_(const int*, const int*, const int*, R*, const int*, R*, const int*, int*,  \
-                         const R*, int*, R*, const int*, int*);                                     \
-  void scipy_##x##gelsd_(const int*, const int*, const int*, R*, const int*, R*, const int*, R*,    \
-                         const R*, int*, R*, const int*, int*, int*);                               \
-  void scipy_##x##gelss_(const int*, const int*, const int*, R*, const int*, R*, const int*, R*,    \
+#define FACULA_LAPACK(x, R)                                                                        \
+  void scipy_##x##syevd_(const char*, const char*, const int*, R*, const int*, R*, R*, const int*, \
+                         int*, const int*, int*, size_t, size_t);                                  \
+  void scipy_##x##gesdd_(const char*, const int*, const int*, R*, const int*, R*, R*, const int*,  \
+                         R*, const int*, R*, const int*, int*, int*, size_t);                      \
+  void scipy_##x##geev_(const char*, const char*, const int*, R*, const int*, R*, R*, R*,          \
+                        const int*, R*, const int*, R*, const int*, int*, size_t, size_t);         \
+  void scipy_##x##gelsy_(const int*, const int*, const int*, R*, const int*, R*, const int*, int*, \
+                         const R*, int*, R*, const int*, int*);                                    \
+  void scipy_##x##gelsd_(const int*, const int*, const int*, R*, const int*, R*, const int*, R*,   \
+                         const R*, int*, R*, const int*, int*, int*);                              \
+  void scipy_##x##gelss_(const int*, const int*, const int*, R*, const int*, R*, const int*, R*,   \
                          const R*, int*, R*, const int*, int*);
 FACULA_LAPACK(s, float)
 FACULA_LAPACK(d, double)
 #undef FACULA_LAPACK
 
-#define FACULA_LAPACK(x, T, R)                                                                      \
-  void scipy_##x##heevd_(const char*, const char*, const int*, T*, const int*, R*, T*, const int*,  \
-                         R*, const int*, int*, const int*, int*, size_t, size_t);                   \
-  void scipy_##x##gesdd_(const char*, const int*, const int*, T*, const int*, R*, T*, const int*,   \
-                         T*, const int*, T*, const int*, R*, int*, int*, size_t);                   \
-  void scipy_##x##geev_(const char*, const char*, const int*, T*, const int*, T*, T*, const int*,   \
-                        T*, const int*, T*, const int*, R*, int*, size_t, size_t);                  \
-  void scipy_##x##gelsy_(const int*, const int*, const int*, T*, const int*, T*, const int*, int*,  \
-                         const R*, int*, T*, const int*, R*, int*);                                 \
-  void scipy_##x##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, R*,    \
-                         const R*, int*, T*, const int*, R*, int*, int*);                           \
-  void scipy_##x##gelss_(const int*, const int*, const int*, T*, const int*, T*, const int*, R*,    \
-                         const R*, int*, T*, const int*, R*, int*);                                 \
-  void scipy_##x##hetrf_(const char*, const int*, T*, const int*, int*, T*, const int*, int*,       \
-                         size_t);                                                                   \
-  void scipy_##x##hetrs_(const char*, const int*, const int*, const T*, const int*, const int*, T*, \
-                         const int*, int*, size_t);
+#define FACULA_LAPACK(x, T, R)                                                                     \
+  void scipy_##x##heevd_(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, \
+                         R*, const int*, int*, const int*, int*, size_t, size_t);                  \
+  void scipy_##x##gesdd_(const char*, const int*, const int*, T*, const int*, R*, T*, const int*,  \
+                         T*, const int*, T*, const int*, R*, int*, int*, size_t);                  \
+  void scipy_##x##geev_(const char*, const char*, const int*, T*, const int*, T*, T*, const int*,  \
+                        T*, const int*, T*, const int*, R*, int*, size_t, size_t);                 \
+  void scipy_##x##gelsy_(const int*, const int*, const int*, T*, const int*, T*, const int*, int*, \
+                         const R*, int*, T*, const int*, R*, int*);                                \
+  void scipy_##x##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, R*,   \
+                         const R*, int*, T*, const int*, R*, int*, int*);                          \
+  void scipy_##x##gelss_(const int*, const int*, const int*, T*, const int*, T*, const int*, R*,   \
+                         const R*, int*, T*, const int*, R*, int*);                                \
+  void scipy_##x##hetrf_(const char*, const int*, T*, const int*, int*, T*, const int*, int*,      \
+                         size_t);                                                                  \
+  void scipy_##x##hetrs_(const char*, const int*, const int*, const T*, const int*, const int*,    \
+                         T*, const int*, int*, size_t);
 FACULA_LAPACK(c, std::complex<float>, float)
 FACULA_LAPACK(z, std::complex<double>, double)
 #undef FACULA_LAPACK
@@ -91,29 +91,29 @@ namespace facula::kernels::lapack {
 template <class T>
 struct Lapack;
 
-#define FACULA_LAPACK(x, T, R, q, ev, he)                                                          \
-  template <>                                                                                      \
-  struct Lapack<T> {                                                                               \
-    using Real = R;                                                                                \
-    static constexpr bool kComplex = !std::is_same_v<T, R>;                                        \
-    static constexpr auto potrf = scipy_##x##potrf_;                                               \
-    static constexpr auto getrf = scipy_##x##getrf_;                                               \
-    static constexpr auto getri = scipy_##x##getri_;                                               \
-    static constexpr auto geqrf = scipy_##x##geqrf_;                                               \
-    static constexpr auto trsm = scipy_##x##trsm_;                                                 \
-    static constexpr auto gels = scipy_##x##gels_;                                                 \
-    static constexpr auto sytrf = scipy_##x##sytrf_;                                               \
-    static constexpr auto sytrs = scipy_##x##sytrs_;                                               \
-    static constexpr auto hetrf = scipy_##x##he##trf_;                                             \
-    static constexpr auto hetrs = scipy_##x##he##trs_;                                             \
-    static constexpr auto gqr = scipy_##x##q##gqr_;                                                \
-    static constexpr auto mqr = scipy_##x##q##mqr_;                                                \
-    static constexpr auto heevd = scipy_##x##ev##evd_;                                             \
-    static constexpr auto gesdd = scipy_##x##gesdd_;                                               \
-    static constexpr auto geev = scipy_##x##geev_;                                                 \
-    static constexpr auto gelsy = scipy_##x##gelsy_;                                               \
-    static constexpr auto gelsd = scipy_##x##gelsd_;                                               \
-    static constexpr auto gelss = scipy_##x##gelss_;                                               \
+#define FACULA_LAPACK(x, T, R, q, ev, he)                   \
+  template <>                                               \
+  struct Lapack<T> {                                        \
+    using Real = R;                                         \
+    static constexpr bool kComplex = !std::is_same_v<T, R>; \
+    static constexpr auto potrf = scipy_##x##potrf_;        \
+    static constexpr auto getrf = scipy_##x##getrf_;        \
+    static constexpr auto getri = scipy_##x##getri_;        \
+    static constexpr auto geqrf = scipy_##x##geqrf_;        \
+    static constexpr auto trsm = scipy_##x##trsm_;          \
+    static constexpr auto gels = scipy_##x##gels_;          \
+    static constexpr auto sytrf = scipy_##x##sytrf_;        \
+    static constexpr auto sytrs = scipy_##x##sytrs_;        \
+    static constexpr auto hetrf = scipy_##x##he##trf_;      \
+    static constexpr auto hetrs = scipy_##x##he##trs_;      \
+    static constexpr auto gqr = scipy_##x##q##gqr_;         \
+    static constexpr auto mqr = scipy_##x##q##mqr_;         \
+    static constexpr auto heevd = scipy_##x##ev##evd_;      \
+    static constexpr auto gesdd = scipy_##x##gesdd_;        \
+    static constexpr auto geev = scipy_##x##geev_;          \
+    static constexpr auto gelsy = scipy_##x##gelsy_;        \
+    static constexpr auto gelsd = scipy_##x##gelsd_;        \
+    static constexpr auto gelss = scipy_##x##gelss_;        \
   };
 FACULA_LAPACK(s, float, float, or, sy, sy)
 FACULA_LAPACK(d, double, double, or, sy, sy)
@@ -144,10 +144,13 @@ void each_matrix(int64_t count, double work, F&& f) {
 inline int as_int(int64_t v) { return static_cast<int>(v); }
 inline int leading(int64_t v) { return static_cast<int>(std::max<int64_t>(v, 1)); }
 
-// wanted reads the size that a routine asked for in its first work element.
+// wanted reads the size that a routine asked for in its first work element. Single precision may
+// have rounded it down; a size beyond int is cut, and the routine refuses it.
 template <class T>
 int wanted(const T& work) {
-  return std::max(1, static_cast<int>(std::real(work) * (sizeof(std::real(work)) == 4 ? 1.0000003 : 1)));
+  double size = static_cast<double>(std::real(work));
+  if (sizeof(std::real(work)) == 4) size *= 1.0000003;
+  return static_cast<int>(std::clamp<double>(size, 1, INT32_MAX));
 }
 
 }  // namespace facula::kernels::lapack
