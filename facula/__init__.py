@@ -105,7 +105,7 @@ from facula._functions import (  # noqa: E402
 )
 from facula._info import finfo, iinfo  # noqa: E402
 from facula._legacy import *  # noqa: E402
-from facula._sets import nonzero, unique, unique_consecutive, unravel_index  # noqa: E402
+from facula._sets import nonzero, unique, unique_consecutive, unravel_index, where  # noqa: E402
 from facula._variadic import (  # noqa: E402
     atleast_1d,
     atleast_2d,

@@ -71,5 +71,21 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     return _rows._unravel_index(indices, sizes)
 
 
+_select = _rows.where
+
+
+def where(condition: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Take elements of `input` where `condition` holds, else of `other`: `where(c, input, other)`.
+
+    With the condition alone, the positions of its non-zero elements, a tensor for each dimension.
+    """
+    if args or kwargs:
+        return _select(condition, *args, **kwargs)
+    answer = _overridden(where, condition)
+    return _rows._nonzero_tuple(condition) if answer is NotImplemented else answer
+
+
+_rows.where = where  # what overrides of subclasses are given
+
 for _function in (unique, unique_consecutive, nonzero):
     setattr(Tensor, _function.__name__, _function)

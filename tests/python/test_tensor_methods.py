@@ -58,3 +58,18 @@ def test_storage_from_file(tmp_path):
     assert path.read_bytes()[1] == 7
     with pytest.raises(RuntimeError, match="wanted"):
         facula.UntypedStorage.from_file(str(path), nbytes=9)
+
+
+def test_where_with_a_condition_alone_gives_positions():
+    condition = facula.tensor([[0, 2], [3, 0]])
+    rows, columns = facula.where(condition)
+    assert rows.tolist() == [0, 1] and columns.tolist() == [1, 0]
+    assert facula.where(condition > 0, condition, -1).tolist() == [[-1, 2], [3, -1]]
+    with pytest.raises(TypeError):
+        facula.where(condition > 0, condition)
+
+
+def test_arguments_of_to_are_parsed_for_libraries():
+    parse = facula._C._nn._parse_to
+    assert parse("cpu", facula.float64, True)[:3] == (facula.device("cpu"), facula.float64, True)
+    assert parse(facula.ones(1).double())[1] == facula.float64

@@ -43,6 +43,15 @@ def _parse_to(args: tuple, kwargs: dict) -> tuple:
     return None if device is None else facula.device(device), dtype, non_blocking, memory_format
 
 
+def _parse_to_arguments(*args: Any, **kwargs: Any) -> tuple:
+    """Return device, dtype, non_blocking and memory format of the arguments of `to`."""
+    return _parse_to(args, kwargs)
+
+
+# Libraries call it by its place in PyTorch.
+facula._C._nn._parse_to = _parse_to_arguments
+
+
 class ConvertMixin:
     """The part of Module that moves and casts parameters and buffers."""
 
