@@ -70,6 +70,7 @@ def test_where_with_a_condition_alone_gives_positions():
 
 
 def test_arguments_of_to_are_parsed_for_libraries():
+    assert facula.nn.Module.to  # the package attaches it
     parse = facula._C._nn._parse_to
     assert parse("cpu", facula.float64, True)[:3] == (facula.device("cpu"), facula.float64, True)
     assert parse(facula.ones(1).double())[1] == facula.float64
