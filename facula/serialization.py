@@ -213,8 +213,13 @@ def load(
 
     `map_location` is a device, a dict of location names, or a function of storage and location.
     With `mmap` storages are mapped from the file, copied where they are written. Files are read
-    as data only; there is no way to run code from them.
+    as data only; there is no way to run code from them. Under the name of torch (see
+    `facula.as_torch`) `weights_only=False` is accepted, as programs say it for files of data too.
     """
+    alias = sys.modules.get("facula.as_torch")
+    if alias is not None and alias.installed():
+        weights_only = None
+        pickle_module = None if pickle_module is pickle else pickle_module
     if pickle_module is not None or weights_only is False:
         raise RuntimeError(
             "load: files are read as data only, so weights_only=False and pickle_module are not "

@@ -199,3 +199,22 @@ print(json.dumps([str(torch.float32), repr(torch.Size([2])), repr(torch.ones(1).
         "torch.float32", "torch.Size([2])", "tensor([1.], dtype=torch.float64)",
         "<class 'torch.Tensor'>", "torch.strided", "torch.channels_last",
     ]  # fmt: skip
+
+
+def test_load_reads_data_whatever_is_asked(tmp_path):
+    program = f"""
+import torch
+path = {str(tmp_path / "state.pt")!r}
+net = torch.nn.Linear(2, 3)
+torch.save({{"state": net.state_dict(), "epoch": 3}}, path)
+found = [torch.load(path, weights_only=w)["epoch"] for w in (True, False, None)]
+torch.save(torch.nn.Linear(2, 3), path)
+try:
+    torch.load(path, weights_only=False)
+except Exception as error:
+    found.append(type(error).__name__ + str(error))
+print(json.dumps(found))
+"""
+    *epochs, error = answers(program)
+    assert epochs == [3, 3, 3]
+    assert error.startswith("UnpicklingError") and "torch.nn.modules.linear.Linear" in error
