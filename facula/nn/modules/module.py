@@ -59,6 +59,9 @@ def _type_name(value: Any) -> str:
     return kind.__qualname__ if module in (None, "builtins") else f"{module}.{kind.__qualname__}"
 
 
+_prepare_subclass = ModuleBase.__dict__["__init_subclass__"]
+
+
 class _CallSignature:
     """What inspect.signature finds on a module: calls take anything. Classes have their own."""
 
@@ -85,6 +88,11 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
     """
 
     __signature__ = _CallSignature()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        _prepare_subclass.__get__(None, cls)()
+        super(ModuleBase, cls).__init_subclass__(**kwargs)  # other bases, such as Generic
+
     dump_patches: bool = False
     _version: int = 1
     training: bool

@@ -347,3 +347,23 @@ def test_call_of_a_subclass_reaches_forward_through_super():
     assert module(2, times=2) == 204
     assert str(inspect.signature(facula.nn.Identity())) == "(*args, **kwargs)"
     assert "in_features" in inspect.signature(facula.nn.Linear).parameters
+
+
+def test_other_bases_see_subclasses():
+    from typing import Generic, TypeVar
+
+    kind = TypeVar("kind")
+
+    class Listed:
+        found = []
+
+        def __init_subclass__(cls, mark=None, **kwargs):
+            super().__init_subclass__(**kwargs)
+            cls.found.append((cls.__name__, mark))
+
+    class Typed(facula.nn.Module, Generic[kind], Listed, mark=3):
+        def forward(self, x):
+            return x + 1
+
+    assert Typed[int].__origin__ is Typed and Typed.found == [("Typed", 3)]
+    assert Typed()(1) == 2
