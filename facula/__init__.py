@@ -85,6 +85,7 @@ if TYPE_CHECKING:  # what the loops above and below put into the namespace
 globals().update({k: v for k, v in vars(_C._functions).items() if not k.startswith("__")})
 
 from facula import _tensor as _tensor  # noqa: E402  attaches the methods written in Python
+from facula import _tensor_seldom as _tensor_seldom  # noqa: E402
 from facula._functions import (  # noqa: E402
     are_deterministic_algorithms_enabled,
     asarray,
@@ -105,7 +106,14 @@ from facula._functions import (  # noqa: E402
 )
 from facula._info import finfo, iinfo  # noqa: E402
 from facula._legacy import *  # noqa: E402
-from facula._sets import nonzero, unique, unique_consecutive, unravel_index, where  # noqa: E402
+from facula._sets import (  # noqa: E402
+    histogramdd,
+    nonzero,
+    unique,
+    unique_consecutive,
+    unravel_index,
+    where,
+)
 from facula._variadic import (  # noqa: E402
     atleast_1d,
     atleast_2d,
@@ -161,6 +169,11 @@ _names_of_few = (
     "sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum uint1 uint2 uint3 uint4 uint5 uint6 "
     "uint7 while_loop"
 ).split()
+_names_of_seldom = (
+    "bilinear ctc_loss detach detach_ from_file get_device hash_tensor "
+    "init_num_threads is_anomaly_check_nan_enabled is_distributed is_vulkan_available "
+    "poisson_nll_loss set_flush_denormal thread_safe_generator to_dlpack"
+).split()
 _names_of_autocast = (
     "autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache "
     "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled "
@@ -172,6 +185,8 @@ _names_of_autocast = (
 _ELSEWHERE = {
     **dict.fromkeys(_names_of_few, "_names"),
     **dict.fromkeys(_names_of_autocast, "amp.autocast_mode"),
+    **dict.fromkeys(_names_of_seldom, "_seldom"),
+    "GradScaler": "amp",
     "compile": "compiler",
     "cond": "_higher_order_ops",
     "Future": "futures",

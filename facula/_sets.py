@@ -1,4 +1,4 @@
-"""Functions whose number of results depends on their arguments: unique, nonzero, unravel_index."""
+"""Functions whose number of results depends on their arguments: unique, nonzero, and their kin."""
 
 from __future__ import annotations
 
@@ -86,6 +86,43 @@ def where(condition: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 _rows.where = where  # what overrides of subclasses are given
+
+
+def histogramdd(
+    input: Tensor,
+    bins: int | Sequence[int] | Sequence[Tensor],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
+    """Count points (..., D) in the cells of a D-dimensional grid: (hist, bin_edges).
+
+    `bins` is a number of equal bins (for all dimensions or each) over `range`, which lists the
+    ends of each dimension (by default those of the points), or the edges of each dimension.
+    """
+    answer = _overridden(histogramdd, input, bins, range, weight, density)
+    if answer is not NotImplemented:
+        return answer
+    if isinstance(bins, int):
+        bins = [bins] * (input.shape[-1] if input.dim() else 1)
+    if len(bins) > 0 and isinstance(bins[0], Tensor):
+        found = _rows._histogramdd_edges(input, bins, weight=weight, density=density)
+    else:
+        found = _rows._histogramdd(input, bins, range=range, weight=weight, density=density)
+    return _named("histogramdd", hist=found[0], bin_edges=tuple(found[1:]))
+
+
+def _named(name: str, **fields: Any) -> Any:
+    """Give a named tuple whose type is facula.return_types.NAME."""
+    made = getattr(_C._return_types, name, None)
+    if made is None:
+        from collections import namedtuple
+
+        made = namedtuple(name, list(fields), module="facula.return_types")  # noqa: PYI024
+        setattr(_C._return_types, name, made)
+    return made(**fields)
+
 
 for _function in (unique, unique_consecutive, nonzero):
     setattr(Tensor, _function.__name__, _function)

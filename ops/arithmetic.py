@@ -16,7 +16,7 @@ pointwise("div(Tensor|Scalar self, Tensor|Scalar other)", "self / other", result
           names="div divide true_divide", method=True, doc="True division, element by element with broadcasting.")
 composite("div_mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode)", names="div divide", method=True,
           doc="Division, rounded as `rounding_mode` says: None, 'trunc' or 'floor'.")
-composite("div_mode_(Tensor self, Tensor|Scalar other, *, str? rounding_mode)", names="", out=False,
+composite("div_mode_(Tensor self, Tensor|Scalar other, *, str? rounding_mode)", names="Tensor.div_ Tensor.divide_", out=False,
           doc="In-place division with rounding.")
 pointwise("div_trunc(Tensor|Scalar self, Tensor|Scalar other)", "m_div_trunc(self, other)", types="real_number",
           grad={"self": "zeros_like(grad)", "other": "zeros_like(grad)"}, names="", method=False,
@@ -40,7 +40,7 @@ composite("pow_backward_self(Tensor grad, Tensor self, Tensor|Scalar exponent)",
 composite("pow_backward_exponent(Tensor grad, Tensor|Scalar self, Tensor exponent, Tensor result)", names="",
           doc="grad * result * log(self), 0 where self is 0 and the exponent is not negative.")
 composite("float_power(Tensor|Scalar self, Tensor|Scalar exponent)", method=True, doc="pow in double precision.")
-composite("float_power_(Tensor self, Tensor|Scalar exponent)", names="", out=False, doc="In-place float_power.")
+composite("float_power_(Tensor self, Tensor|Scalar exponent)", names="Tensor.float_power_", out=False, doc="In-place float_power.")
 
 pointwise("neg(Tensor self)", "m_neg(self)", types="number", d={"self": "-1"}, names="neg negative", doc="`-self`.",
           check='check_not_bool("neg", self, self)')

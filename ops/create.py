@@ -36,9 +36,9 @@ manual("tril_indices(int row, int col, int offset=0)", factory=True, out=False, 
 manual("triu_indices(int row, int col, int offset=0)", factory=True, out=False, doc="Row and column numbers of the upper triangle.")
 manual("scalar_tensor(Scalar s)", factory=True, out=False, doc="A 0-d tensor.")
 manual("complex(Tensor real, Tensor imag)", grad={"real": "real(grad)", "imag": "imag(grad)"},
-       doc="A complex tensor of a real and an imaginary part.")
+       out="exact", doc="A complex tensor of a real and an imaginary part.")
 composite("polar(Tensor abs, Tensor angle)", "complex(abs * cos(angle), abs * sin(angle))",
-          doc="A complex tensor of absolute values and angles.")
+          out="exact", doc="A complex tensor of absolute values and angles.")
 manual("real_view(Tensor self)", names="", grad={"self": "complex(grad, zeros_like(grad))"}, doc="The real parts of a complex tensor, as a view.")
 manual("imag_view(Tensor self)", names="", grad={"self": "complex(zeros_like(grad), grad)"}, doc="The imaginary parts, as a view.")
 composite("real(Tensor self)", method=False, doc="The real part; real tensors are returned as they are.", out=False)

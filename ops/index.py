@@ -3,10 +3,10 @@
 
 # ---- along one dimension
 manual("index_select(Tensor self, int dim, Tensor index)", grad={"self": "index_select_backward(grad, shape(self), dim, index)"},
-       doc="The slices of a dimension at the given positions.")
+       out="exact", doc="The slices of a dimension at the given positions.")
 composite("index_select_backward(Tensor grad, int[] sizes, int dim, Tensor index)", names="")
 manual("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)",
-       grad={"self": "gather_backward(grad, shape(self), dim, index)"}, doc="For each position of `index`, the element of `self` there with coordinate `dim` replaced.")
+       grad={"self": "gather_backward(grad, shape(self), dim, index)"}, out="exact", doc="For each position of `index`, the element of `self` there with coordinate `dim` replaced.")
 composite("gather_backward(Tensor grad, int[] sizes, int dim, Tensor index)", names="")
 composite("take_along_dim(Tensor self, Tensor indices, int? dim=None)", doc="gather with broadcasting; of all elements without a dimension.")
 manual("scatter(Tensor self, int dim, Tensor index, Tensor src)", inplace="direct",
@@ -55,14 +55,14 @@ manual("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate
 composite("index_put_backward_self(Tensor grad, Tensor?[] indices, bool accumulate)", names="")
 composite("index_put_backward_values(Tensor grad, Tensor?[] indices, int[] sizes)", names="")
 manual("take(Tensor self, Tensor index)", grad={"self": "put(zeros_shaped(grad, shape(self)), index, grad, True)"},
-       doc="The elements at positions in row-major order.")
+       out="exact", doc="The elements at positions in row-major order.")
 composite("zeros_shaped(Tensor like, int[] sizes)", names="", doc="Zeros with the dtype and device of a tensor.")
 manual("put(Tensor self, Tensor index, Tensor source, bool accumulate=False)", inplace="direct",
        grad={"self": "grad if accumulate else put(grad, index, zeros_shaped(grad, shape(source)), False)",
              "source": "reshape(take(grad, index), shape(source))"},
        doc="Writes or adds at positions in row-major order.")
 manual("masked_select(Tensor self, Tensor mask)", grad={"self": "masked_select_backward(grad, shape(self), mask)"},
-       doc="The elements where `mask` is true, as one dimension.")
+       out="exact", doc="The elements where `mask` is true, as one dimension.")
 composite("masked_select_backward(Tensor grad, int[] sizes, Tensor mask)", names="")
 manual("masked_scatter(Tensor self, Tensor mask, Tensor source)", inplace="direct", out=False,
        grad={"self": "where(mask, 0, grad)", "source": "masked_scatter_backward(grad, mask, shape(source))"},
@@ -99,6 +99,6 @@ composite("flipud(Tensor self)", doc="Reverses dimension 0.", out=False)
 manual("roll_dim(Tensor self, int shift, int dim)", names="", grad={"self": "roll_dim(grad, -shift, dim)"})
 composite("roll(Tensor self, int[] shifts, int[] dims=[])", out=False, doc="Shifts elements around along dimensions; without dimensions, in row-major order.")
 manual("tril(Tensor self, int diagonal=0)", inplace=True, grad={"self": "tril(grad, diagonal)"},
-       doc="The elements on and below a diagonal of the last two dimensions, the others 0.")
+       out="exact", doc="The elements on and below a diagonal of the last two dimensions, the others 0.")
 manual("triu(Tensor self, int diagonal=0)", inplace=True, grad={"self": "triu(grad, diagonal)"},
-       doc="The elements on and above a diagonal of the last two dimensions, the others 0.")
+       out="exact", doc="The elements on and above a diagonal of the last two dimensions, the others 0.")

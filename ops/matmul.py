@@ -4,37 +4,37 @@
 manual("mm(Tensor self, Tensor mat2)",
        grad={"self": "linear_input_grad(grad, transpose(mat2, 0, 1))",
              "mat2": "linear_weight_grad(conj_complex(self), conj_complex(grad))"},
-       doc="The product of two matrices.")
+       out="exact", doc="The product of two matrices.")
 manual("bmm(Tensor self, Tensor mat2)",
        grad={"self": "bmm(grad, swap_conj(mat2))", "mat2": "bmm(swap_conj(self), grad)"},
-       doc="The products of two batches of matrices.")
+       out="exact", doc="The products of two batches of matrices.")
 manual("mv(Tensor self, Tensor vec)",
        grad={"self": "outer(grad, conj_complex(vec))", "vec": "mv(swap_conj(self), grad)"},
-       doc="The product of a matrix and a vector.")
+       out="exact", doc="The product of a matrix and a vector.")
 manual("dot(Tensor self, Tensor tensor)", grad={"self": "grad * conj_complex(tensor)", "tensor": "grad * conj_complex(self)"},
-       doc="The sum of the products of two vectors' elements.")
+       out="exact", doc="The sum of the products of two vectors' elements.")
 manual("vdot(Tensor self, Tensor other)", grad={"self": "conj_complex(grad) * other", "other": "grad * self"},
-       doc="The dot product with the first vector conjugated.")
-composite("outer(Tensor self, Tensor vec2)", names="outer ger", aliases="Tensor.ger", doc="All products of the elements of two vectors.")
+       out="exact", doc="The dot product with the first vector conjugated.")
+composite("outer(Tensor self, Tensor vec2)", names="outer ger", doc="All products of the elements of two vectors.")
 manual("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
        grad={"self": "scaled(grad, beta)",
              "mat1": "scaled(linear_input_grad(grad, transpose(mat2, 0, 1)), alpha)",
              "mat2": "scaled(linear_weight_grad(conj_complex(mat1), conj_complex(grad)), alpha)"},
-       doc="`beta * self + alpha * mat1 @ mat2`.")
+       out="exact", doc="`beta * self + alpha * mat1 @ mat2`.")
 manual("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
        grad={"self": "scaled(grad, beta)", "batch1": "scaled(bmm(grad, swap_conj(batch2)), alpha)",
              "batch2": "scaled(bmm(swap_conj(batch1), grad), alpha)"},
-       doc="`beta * self + alpha * batch1 @ batch2` for batches of matrices.")
+       out="exact", doc="`beta * self + alpha * batch1 @ batch2` for batches of matrices.")
 manual("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
        grad={"self": "scaled(grad, beta)", "mat": "scaled(outer(grad, conj_complex(vec)), alpha)",
              "vec": "scaled(mv(swap_conj(mat), grad), alpha)"},
-       doc="`beta * self + alpha * mat @ vec`.")
+       out="exact", doc="`beta * self + alpha * mat @ vec`.")
 composite("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
-          doc="`beta * self + alpha * ` the sum of `batch1 @ batch2` over the batch.")
+          out="exact", doc="`beta * self + alpha * ` the sum of `batch1 @ batch2` over the batch.")
 composite("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
           doc="`beta * self + alpha * outer(vec1, vec2)`.")
 composite("matmul(Tensor self, Tensor other)", names="matmul linalg.matmul", method=True,
-          doc="The product of matrices, vectors, or broadcast batches of matrices.")
+          out="exact", doc="The product of matrices, vectors, or broadcast batches of matrices.")
 composite("scaled(Tensor self, Scalar factor)", names="", doc="`self * conj(factor)`; `self` when the factor is 1.")
 composite("conj_complex(Tensor self)", names="", doc="The conjugate of a complex tensor; others are returned as they are.")
 composite("swap_conj(Tensor self)", names="", doc="The conjugate transpose of the last two dimensions.")

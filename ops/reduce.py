@@ -24,28 +24,28 @@ manual("count_nonzero(Tensor self, int[]? dim=None)", out=False, doc="The number
 
 # ---- extremes
 manual("amax(Tensor self, int[]? dim=None, bool keepdim=False)",
-       grad={"self": "extreme_backward(grad, self, result, dim, keepdim)"}, doc="The largest element over dimensions; ties share the gradient.")
+       grad={"self": "extreme_backward(grad, self, result, dim, keepdim)"}, out="exact", doc="The largest element over dimensions; ties share the gradient.")
 manual("amin(Tensor self, int[]? dim=None, bool keepdim=False)",
-       grad={"self": "extreme_backward(grad, self, result, dim, keepdim)"}, doc="The smallest element over dimensions; ties share the gradient.")
+       grad={"self": "extreme_backward(grad, self, result, dim, keepdim)"}, out="exact", doc="The smallest element over dimensions; ties share the gradient.")
 composite("extreme_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim)", names="")
 manual("max(Tensor self)", grad={"self": "extreme_backward(grad, self, result, None, False)"}, doc="The largest element.")
 manual("min(Tensor self)", grad={"self": "extreme_backward(grad, self, result, None, False)"}, doc="The smallest element.")
 composite("max_other(Tensor self, Tensor other)", "maximum(self, other)", names="max", method=True, doc="The larger element of two tensors.")
 manual("max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", names="max", method=True,
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, tuple_name="max",
-       doc="The largest elements along a dimension, and the first positions where they stand.")
+       out="exact", doc="The largest elements along a dimension, and the first positions where they stand.")
 composite("min_other(Tensor self, Tensor other)", "minimum(self, other)", names="min", method=True, doc="The smaller element of two tensors.")
 manual("min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", names="min", method=True,
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, tuple_name="min",
-       doc="The smallest elements along a dimension, and the first positions where they stand.")
+       out="exact", doc="The smallest elements along a dimension, and the first positions where they stand.")
 composite("picked_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim)", names="",
           doc="Zeros with the gradient at the picked positions.")
 composite("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", tuple_name="aminmax",
-          doc="The smallest and the largest element.")
+          out="exact", doc="The smallest and the largest element.")
 manual("argmax(Tensor self, int? dim=None, bool keepdim=False)", nondifferentiable="positions",
-       doc="The first position of the largest element, of all elements or along a dimension.")
+       out="exact", doc="The first position of the largest element, of all elements or along a dimension.")
 manual("argmin(Tensor self, int? dim=None, bool keepdim=False)", nondifferentiable="positions",
-       doc="The first position of the smallest element, of all elements or along a dimension.")
+       out="exact", doc="The first position of the smallest element, of all elements or along a dimension.")
 
 # ---- moments
 composite("var_unbiased(Tensor self, bool unbiased)", names="var", method=True, out=False, doc="The variance, with the sample's or the population's divisor.")
@@ -70,11 +70,11 @@ for name in ("var", "std"):
 manual("vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", names="linalg.vector_norm",
        grad={"self": "vector_norm_backward(grad, self, result, ord, dim, keepdim)"}, doc="(sum |x|^ord)^(1/ord) over dimensions.")
 composite("vector_norm_backward(Tensor grad, Tensor self, Tensor result, Scalar ord, int[]? dim, bool keepdim)", names="")
-composite("norm(Tensor self, Scalar? p=2, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", doc="The p-norm over dimensions.")
+composite("norm(Tensor self, Scalar? p=2, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", out="exact", doc="The p-norm over dimensions.")
 composite("norm_named(Tensor self, str p, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", names="norm", method=True,
           doc="The Frobenius (`fro`) norm over dimensions.")
 composite("dist(Tensor self, Tensor other, Scalar p=2)", doc="The p-norm of a difference.", out=False)
-composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm)", inplace=True, doc="Scales the slices of a dimension down to a largest p-norm.")
+composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm)", inplace=True, out="exact", doc="Scales the slices of a dimension down to a largest p-norm.")
 manual("logsumexp(Tensor self, int[] dim, bool keepdim=False)", names="logsumexp special.logsumexp", method=True,
        grad={"self": "logsumexp_backward(grad, self, result, dim, keepdim)"}, doc="`log(sum(exp(self)))` over dimensions, without overflow.")
 composite("logsumexp_backward(Tensor grad, Tensor self, Tensor result, int[] dim, bool keepdim)", names="")
@@ -86,12 +86,12 @@ manual("cumprod(Tensor self, int dim, *, DType? dtype=None)", inplace=True, grad
        doc="Running products along a dimension.")
 composite("cumprod_backward(Tensor grad, Tensor self, Tensor result, int dim)", names="")
 manual("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", tuple_name="cummax",
-       grad={"self": "scanned_backward(grad_values, dim, indices, shape(self))"}, doc="Running maxima along a dimension, and where they stand.")
+       grad={"self": "scanned_backward(grad_values, dim, indices, shape(self))"}, out="exact", doc="Running maxima along a dimension, and where they stand.")
 manual("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", tuple_name="cummin",
-       grad={"self": "scanned_backward(grad_values, dim, indices, shape(self))"}, doc="Running minima along a dimension, and where they stand.")
+       grad={"self": "scanned_backward(grad_values, dim, indices, shape(self))"}, out="exact", doc="Running minima along a dimension, and where they stand.")
 composite("scanned_backward(Tensor grad, int dim, Tensor indices, int[] sizes)", names="")
 manual("logcumsumexp(Tensor self, int dim)", grad={"self": "logcumsumexp_backward(grad, self, result, dim)"},
-       doc="`log(cumsum(exp(self)))` along a dimension, without overflow.")
+       out="exact", doc="`log(cumsum(exp(self)))` along a dimension, without overflow.")
 composite("logcumsumexp_backward(Tensor grad, Tensor self, Tensor result, int dim)", names="")
 
 # ---- differences and integrals

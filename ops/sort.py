@@ -4,26 +4,26 @@
 # ---- orders
 manual("sort(Tensor self, int dim=-1, bool descending=False, *, bool? stable=None) -> (Tensor values, Tensor indices)", tuple_name="sort",
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), True)"},
-       doc="The elements in order along a dimension, and where they stood. NaN is the largest; equal elements keep their order.")
+       out="exact", doc="The elements in order along a dimension, and where they stood. NaN is the largest; equal elements keep their order.")
 composite("argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False)", out=False, doc="The positions of the elements in order.")
 composite("msort(Tensor self)", doc="The elements in order along the first dimension.")
 manual("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", tuple_name="topk",
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), True)"},
-       doc="The k largest (or smallest) elements along a dimension, in order, and where they stand.")
+       out="exact", doc="The k largest (or smallest) elements along a dimension, in order, and where they stand.")
 manual("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", tuple_name="kthvalue",
-       grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, doc="The k-th smallest element along a dimension, from 1.")
+       grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, out="exact", doc="The k-th smallest element along a dimension, from 1.")
 manual("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", tuple_name="mode",
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"},
-       doc="The most frequent element along a dimension, and its last position.")
+       out="exact", doc="The most frequent element along a dimension, and its last position.")
 for name, text in (("median", "The lower median; NaN if there is one"), ("nanmedian", "The lower median of the numbers that are not NaN")):
     composite(f"{name}(Tensor self)", doc=f"{text}.", out=False)
     manual(f"{name}_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", names=name, method=True, tuple_name=name,
-           grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, doc=f"{text}, along a dimension.")
+           grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, out="exact", doc=f"{text}, along a dimension.")
 for name, text in (("quantile", "Quantiles"), ("nanquantile", "Quantiles of the numbers that are not NaN")):
     composite(f"{name}_tensor(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear')", names=name, method=True,
-              doc=f"{text}, of all elements or along a dimension.")
+              out="exact", doc=f"{text}, of all elements or along a dimension.")
     composite(f"{name}(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear')", method=True,
-              doc=f"{text}, of all elements or along a dimension.")
+              out="exact", doc=f"{text}, of all elements or along a dimension.")
 
 # ---- sets
 manual("unique_rows(Tensor rows, bool sorted) -> (Tensor first, Tensor inverse, Tensor counts)", names="", nondifferentiable="positions",
@@ -38,14 +38,14 @@ composite("isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool ass
 
 # ---- searches and histograms
 manual("searchsorted(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None)",
-       method=False, nondifferentiable="positions", doc="Where values belong in sorted sequences.")
+       method=False, nondifferentiable="positions", out="exact", doc="Where values belong in sorted sequences.")
 composite("searchsorted_number(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None)",
           names="searchsorted", method=False, doc="Where a number belongs in a sorted sequence.")
-composite("bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False)", method=False, doc="The buckets between boundaries that values fall into.")
+composite("bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False)", method=False, out="exact", doc="The buckets between boundaries that values fall into.")
 composite("bucketize_number(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False)", names="bucketize", method=False,
           doc="The bucket that a number falls into.")
 manual("bincount(Tensor self, Tensor? weights=None, int minlength=0)", out=False, nondifferentiable="counts",
        doc="How often each number occurs, or the sum of its weights.")
-manual("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)", nondifferentiable="counts", doc="The number of elements in equal bins of [min, max].")
+manual("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)", nondifferentiable="counts", out="exact", doc="The number of elements in equal bins of [min, max].")
 manual("unravel_positions(Tensor indices, int[] shape) -> Tensor[]", names="_unravel_index", nondifferentiable="positions",
        doc="The coordinates of positions in row-major order.")

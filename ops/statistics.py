@@ -1,7 +1,7 @@
 """Covariances, histograms, distances between points, cross products, combinations."""
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
-composite("cross(Tensor self, Tensor other, int? dim=None)", doc="The cross product along a dimension of size 3; by default the first one.")
+composite("cross(Tensor self, Tensor other, int? dim=None)", out="exact", doc="The cross product along a dimension of size 3; by default the first one.")
 composite("linalg_cross(Tensor self, Tensor other, *, int dim=-1)", names="linalg.cross", doc="The cross product along a dimension of size 3.")
 composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1)", "sum(conj(x) * y, dim)", names="linalg.vecdot",
           doc="Inner products along a dimension, the first factor conjugated.")
@@ -19,3 +19,7 @@ composite("histogram(Tensor self, int bins=100, *, float[]? range=None, Tensor? 
           tuple_name="histogram", out=False, doc="A histogram with equal bins, and the edges of the bins.")
 composite("histogram_edges(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
           names="histogram", method=True, tuple_name="histogram", out=False, doc="A histogram with the given edges of bins.")
+composite("histogramdd(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]", names="_histogramdd",
+          method=False, out=False, doc="A histogram over several dimensions with equal bins, then the edges of each dimension.")
+composite("histogramdd_edges(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor[]", names="_histogramdd_edges",
+          method=False, out=False, doc="A histogram over several dimensions with the given edges, then these.")

@@ -117,12 +117,13 @@ def caller_code(row: Row, inplace: bool = False) -> str:
     lines.append(f"  auto result = {call};")
     if row.options.get("factory"):
         lines.append(f"  apply_factory(b, {index['layout']}, {index['pin_memory']}, {index['requires_grad']}, result);")
+    exact = ", true" if row.out == "exact" else ""
     if row.sig.returns == "tuple":
         n = len(row.sig.outputs)
         items = ", ".join(f"std::move(std::get<{i}>(result))" for i in range(n))
         lines.append(f"  Tensor items[] = {{{items}}};")
         if row.out:
-            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, items);")
+            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, items{exact});")
         fields = ", ".join(f'"{o.name}"' for o in row.sig.outputs)
         named = row.options.get("tuple_name", public_name(row))
         if named:
@@ -132,7 +133,7 @@ def caller_code(row: Row, inplace: bool = False) -> str:
             lines.append("  return wrap_tuple(items, nullptr, nullptr);")
     else:
         if row.out and row.sig.returns == "Tensor":
-            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, {{&result, 1}});")
+            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, {{&result, 1}}{exact});")
         lines.append("  return wrap(std::move(result));" if row.sig.returns == "Tensor" else "  return wrap(result);")
     return "\n".join([*lines, "}"])
 
@@ -140,14 +141,13 @@ def caller_code(row: Row, inplace: bool = False) -> str:
 def paths_of(row: Row) -> list[tuple[str, str]]:
     """(public path, caller) pairs of a row."""
     out = [(n, row.name) for n in row.names]
+    methods = [n for n in row.names if "." not in n] or [public_name(row)]
     if row.method:
-        out.append((f"Tensor.{public_name(row)}", row.name))
+        out += [(f"Tensor.{n}", row.name) for n in methods]
     if row.inplace and row.names:
-        for n in row.names:
-            if n.split(".")[0] not in ("linalg", "fft"):
-                out.append((n + "_", row.name + "_"))
+        out += [(n + "_", row.name + "_") for n in row.names if n.split(".")[0] not in ("linalg", "fft")]
         if row.method:
-            out.append((f"Tensor.{public_name(row)}_", row.name + "_"))
+            out += [(f"Tensor.{n}_", row.name + "_") for n in methods]
     for alias in row.options.get("aliases", "").split():
         out.append((alias, row.name))
     return out

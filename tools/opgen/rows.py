@@ -30,6 +30,7 @@ Common keywords
         `facula::forward::NAME_(self, ...)` writes into self)
   inplace_grad=  rules in terms of `result` for the in-place form of rows whose formula needs the old self
   out=        whether out= is accepted; default: pointwise, kernel and manual rows with a public name and tensor results
+              "exact": the out= tensors must have the dtypes of the results
   nondifferentiable="reason"   no gradient, on purpose
   factory=True   appends *, DType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False,
         bool requires_grad=False to the Python signature (C++: dtype and device, as the last two parameters)

@@ -41,7 +41,7 @@ TYPES = {
     "float[]": TypeInfo("std::span<const double>", "std::vector<double>", "kFloatList", "reals",
                         "Sequence[float]"),
     "float[]?": TypeInfo("std::optional<std::span<const double>>", "SavedFloats", "kOptFloatList",
-                         "reals", "Sequence[float] | None"),
+                         "opt_reals", "Sequence[float] | None"),
     "bool": TypeInfo("bool", "bool", "kBool", "boolean", "bool"),
     "bool[]": TypeInfo("uint64_t", "uint64_t", "", "", "int"),
     "bool?": TypeInfo("std::optional<bool>", "std::optional<bool>", "kOptBool", "opt_boolean",

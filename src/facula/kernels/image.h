@@ -34,6 +34,7 @@ struct GridShape {
   int mode;     // 0 linear, 1 nearest, 2 cubic
   int padding;  // 0 zeros, 1 border, 2 reflection
   bool align_corners;
+  bool pixels;  // the grid holds positions in pixels; derivatives are still by coordinates
 };
 
 struct ImageKernels {

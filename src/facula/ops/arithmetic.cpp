@@ -136,7 +136,12 @@ Tensor rsub(const Tensor& self, const TensorOrScalar& other, const Scalar& alpha
 Tensor div_mode(const TensorOrScalar& self, const TensorOrScalar& other,
                 std::optional<std::string_view> mode) {
   if (!mode) return div(self, other);
-  if (*mode == "trunc") return div_trunc(self, other);
+  if (*mode == "trunc") {
+    // In half precision the quotient is rounded before it is truncated.
+    if (!is_reduced(type_of(self)) && !is_reduced(type_of(other))) return div_trunc(self, other);
+    Tensor quotient = div(self, other);
+    return is_reduced(quotient.dtype()) ? trunc(quotient) : div_trunc(self, other);
+  }
   if (*mode == "floor") return floor_divide(self, other);
   fail(ErrorKind::kRuntime,
        str("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode,
@@ -146,11 +151,22 @@ Tensor div_mode(const TensorOrScalar& self, const TensorOrScalar& other,
 Tensor div_mode_(const Tensor& self, const TensorOrScalar& other,
                  std::optional<std::string_view> mode) {
   if (!mode) return div_(self, other);
-  if (*mode == "trunc") return div_trunc_(self, other);
+  if (*mode == "trunc")
+    return is_reduced(self.dtype()) ? trunc_(div_(self, other)) : div_trunc_(self, other);
   if (*mode == "floor") return floor_divide_(self, other);
   fail(ErrorKind::kRuntime,
        str("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode,
            "'"));
+}
+
+Tensor logaddexp_any(const Tensor& self, const Tensor& other) {
+  if (!self.is_complex() && !other.is_complex()) return logaddexp(self, other);
+  // The term with the larger real part is taken out of the sum, which keeps its imaginary part
+  // whole.
+  Tensor a = real(self), b = real(other), first = ge(a, b);
+  Tensor top = where(first, self, other), low = where(first, other, self);
+  Tensor nothing = logical_and(eq(a, -INFINITY), eq(b, -INFINITY));
+  return where(nothing, top, add(top, log1p(exp(where(nothing, -INFINITY, sub(low, top))))));
 }
 
 Tensor pow_backward_self(const Tensor& grad, const Tensor& self, const TensorOrScalar& exponent) {

@@ -55,6 +55,16 @@ void invert_roots(const Tensor& t, double eps) {
   }
 }
 
+// rounded_parameters says whether everything is of the input's half precision: statistics of a
+// batch are rounded to it then, as PyTorch does.
+bool rounded_parameters(const Tensor& input, std::initializer_list<const Tensor*> parameters) {
+  if (!is_reduced(input.dtype())) return false;
+  for (const Tensor* t : parameters) {
+    if (t->defined() && t->dtype() != input.dtype()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 namespace forward {
@@ -100,6 +110,10 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_layer(const Tensor& input, const T
     copy_raw(rstd, running_var);
   }
   invert_roots(rstd, eps);
+  if (training && rounded_parameters(input, {&weight, &bias, &running_mean, &running_var})) {
+    copy_raw(mean, to_dtype(mean, input.dtype()));
+    copy_raw(rstd, to_dtype(rstd, input.dtype()));
+  }
   Tensor w = norm_layer::parameter(weight, type), b = norm_layer::parameter(bias, type);
   kernels::norms->batch_norm(x.dtype(), out.data(), x.data(), mean.data(), rstd.data(),
                              norm_layer::pointer(w), norm_layer::pointer(b), p);
@@ -212,7 +226,20 @@ Tensor instance_norm(const Tensor& input, const Tensor& running_mean, const Tens
     raise_error(ErrorKind::kValue, "instance_norm: Expected more than 1 spatial element when ",
                 "training, got input size ", list_text(input.sizes()));
   }
-  auto [result, mean, rstd] = group_norm_layer(input, channels, weight, bias, eps);
+  Tensor result, mean, rstd;
+  if (rounded_parameters(input, {&weight, &bias, &running_mean, &running_var})) {
+    // The channels of all samples as the channels of one.
+    int64_t batch = input->sizes[0];
+    Tensor w = weight.defined() ? repeat(weight, {batch}) : weight;
+    Tensor b = bias.defined() ? repeat(bias, {batch}) : bias;
+    Tensor all = reshape(input, {1, batch * channels, length});
+    std::tie(result, mean, rstd) = batch_norm_layer(all, w, b, {}, {}, true, momentum, eps);
+    result = reshape(result, input.sizes());
+    mean = reshape(mean, {batch, channels});
+    rstd = reshape(rstd, {batch, channels});
+  } else {
+    std::tie(result, mean, rstd) = group_norm_layer(input, channels, weight, bias, eps);
+  }
   if (input.is_meta() || input.numel() == 0) return result;
   NoGrad no_grad;
   double samples = static_cast<double>(input->sizes[0]);

@@ -1,6 +1,8 @@
 // grid_sample, affine_grid, and rearrangements between channels and space.
+#include "facula/autograd/meta.h"
 #include "facula/base/error.h"
 #include "facula/kernels/image.h"
+#include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/grid_parts.h"
 #include "facula/ops/image_functions.h"
 #include "facula/ops/matmul_functions.h"
@@ -26,6 +28,24 @@ kernels::GridShape grid_shape(const Tensor& input, const Tensor& grid, std::stri
   s.padding = padding == "zeros" ? 0 : padding == "border" ? 1 : 2;
   s.align_corners = align_corners;
   return s;
+}
+
+// grid_positions gives the grid as the kernels take it. In half precision each step of the way to
+// pixels is rounded, as PyTorch does, and the kernel gets pixels.
+Tensor grid_positions(const Tensor& grid, const Tensor& input, DType type, kernels::GridShape& s) {
+  if (is_reduced(grid.dtype())) {
+    int64_t n = input.dim() - 2;
+    Tensor size = new_empty({n}, kFloat64);
+    for (int64_t k = 0; k < n; ++k) {
+      size.data_as<double>()[k] = static_cast<double>(input.size(-1 - k) - s.align_corners);
+    }
+    NoGrad no_grad;
+    Tensor sizes = to_dtype(size, grid.dtype()), x = add(detach(grid), 1);
+    s.pixels = true;
+    x = s.align_corners ? mul(div(x, 2), sizes) : div(sub(mul(x, sizes), 1), 2);
+    return to_contiguous(to_dtype(x, type));
+  }
+  return to_contiguous(to_dtype(grid, type));
 }
 
 void check_grid(const Tensor& input, const Tensor& grid, std::string_view mode,
@@ -82,9 +102,9 @@ Tensor grid_sample_at(const Tensor& input, const Tensor& grid, std::string_view 
   DType type = input.dtype() == kFloat64 ? kFloat64 : kFloat32;
   Tensor out = new_empty(sizes, type, input.device());
   if (!out.is_meta() && out.numel()) {
-    Tensor x = to_contiguous(to_dtype(input, type)), at = to_contiguous(to_dtype(grid, type));
-    kernels::pictures->grid_sample(type, out.data(), x.data(), at.data(),
-                                   grid_shape(x, at, mode, padding_mode, align_corners));
+    kernels::GridShape s = grid_shape(input, grid, mode, padding_mode, align_corners);
+    Tensor x = to_contiguous(to_dtype(input, type)), at = grid_positions(grid, input, type, s);
+    kernels::pictures->grid_sample(type, out.data(), x.data(), at.data(), s);
   }
   return to_dtype(out, input.dtype());
 }
@@ -99,11 +119,12 @@ std::tuple<Tensor, Tensor> grid_sample_backward_fused(const Tensor& grad_output,
   if (output_mask & 1) dx = new_empty(input.sizes(), type, input.device());
   if (output_mask & 2) dgrid = new_empty(grid.sizes(), type, input.device());
   if (input.is_meta()) return {dx, dgrid};
-  Tensor x = to_contiguous(to_dtype(input, type)), at = to_contiguous(to_dtype(grid, type));
+  kernels::GridShape s = grid_shape(input, grid, mode, padding_mode, align_corners);
+  Tensor x = to_contiguous(to_dtype(input, type)), at = grid_positions(grid, input, type, s);
   Tensor g = to_contiguous(to_dtype(grad_output, type));
-  kernels::pictures->grid_sample_backward(
-      type, dx.defined() ? dx.data() : nullptr, dgrid.defined() ? dgrid.data() : nullptr, g.data(),
-      x.data(), at.data(), grid_shape(x, at, mode, padding_mode, align_corners));
+  kernels::pictures->grid_sample_backward(type, dx.defined() ? dx.data() : nullptr,
+                                          dgrid.defined() ? dgrid.data() : nullptr, g.data(),
+                                          x.data(), at.data(), s);
   return {dx, dgrid};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "facula/base/error.h"
+#include "facula/base/half.h"
 #include "facula/kernels/image.h"
 #include "facula/ops/image_functions.h"
 #include "facula/ops/rules.h"
@@ -90,6 +91,20 @@ TapTable taps_of(std::string_view mode, int64_t in, int64_t out, double ratio, b
   return t;
 }
 
+// round_weights rounds the weights of linear taps to half precision, as the larger one of a pair is
+// one minus the rounded smaller one.
+void round_weights(TapTable& t, DType dtype) {
+  auto rounded = [&](double v) {
+    auto f = static_cast<float>(v);
+    return static_cast<double>(dtype == kFloat16 ? static_cast<float>(Half(f))
+                                                 : static_cast<float>(BFloat16(f)));
+  };
+  for (size_t i = 0; i + 1 < t.weight.size(); i += 2) {
+    t.weight[i + 1] = rounded(t.weight[i + 1]);
+    t.weight[i] = rounded(1 - t.weight[i + 1]);
+  }
+}
+
 bool is_nearest(std::string_view mode) { return mode == "nearest" || mode == "nearest_exact"; }
 
 // The gather of nearest neighbours.
@@ -117,13 +132,16 @@ struct NearestPlan {
 };
 
 // Applies the taps of each dimension in turn; `adjoint` goes from the output back to the input.
+// `dtype` is that of the images; linear weights of lines and volumes in half precision are rounded
+// to it, as PyTorch does (of pictures they are not).
 Tensor resample_dims(const Tensor& x, IntList input, IntList output, std::span<const double> ratios,
-                     std::string_view mode, bool align_corners, bool adjoint) {
+                     std::string_view mode, bool align_corners, bool adjoint, DType dtype) {
   int64_t n = output.ssize(), rank = input.ssize();
   Tensor t = x;
   for (int64_t i = 0; i < n; ++i) {
     int64_t k = adjoint ? i : n - 1 - i, d = rank - n + k;
     TapTable table = taps_of(mode, input[d], output[k], ratios[k], align_corners);
+    if (is_reduced(dtype) && mode == "linear" && n != 2) round_weights(table, dtype);
     int64_t outer = 1, inner = 1;
     for (int64_t j = 0; j < d; ++j) outer *= t->sizes[j];
     for (int64_t j = d + 1; j < rank; ++j) inner *= t->sizes[j];
@@ -160,7 +178,7 @@ Tensor resample(const Tensor& input, IntList output_size, std::span<const double
   }
   DType work = input.dtype() == kFloat64 ? kFloat64 : kFloat32;
   Tensor out = resample_dims(to_contiguous(to_dtype(input, work)), input.sizes(), output_size,
-                             ratios, mode, align_corners, false);
+                             ratios, mode, align_corners, false, input.dtype());
   if (!bytes) return to_dtype(out, input.dtype());
   for (int64_t i = 0; i < out.numel(); ++i) {
     float& v = out.data_as<float>()[i];
@@ -181,8 +199,8 @@ Tensor resample_backward(const Tensor& grad_output, IntList size, IntList output
     return dx;
   }
   DType work = g.dtype() == kFloat64 ? kFloat64 : kFloat32;
-  Tensor out =
-      resample_dims(to_dtype(g, work), size, output_size, ratios, mode, align_corners, true);
+  Tensor out = resample_dims(to_dtype(g, work), size, output_size, ratios, mode, align_corners,
+                             true, g.dtype());
   return to_dtype(out, g.dtype());
 }
 

@@ -66,12 +66,19 @@ Tensor observation_weights(const Tensor& fweights, const Tensor& aweights, int64
 // number_of reads a 0-d tensor.
 double number_of(const Tensor& t) { return scalar_of(t).to_double(); }
 
-// counted fills the histogram of bins between sorted edges; the last bin includes its right edge.
+// bin_of gives the number of each element's bin between sorted edges, -1 or more than all outside;
+// the last bin includes its right edge.
+Tensor bin_of(const Tensor& x, const Tensor& edges) {
+  int64_t bins = edges.numel() - 1;
+  Tensor at = sub(searchsorted(edges, x, false, true, std::nullopt, Tensor()), Scalar(1));
+  return where(eq(x, select(edges, 0, bins)), Scalar(bins - 1), at);
+}
+
+// counted fills the histogram of bins between sorted edges.
 Tensor counted(const Tensor& self, const Tensor& edges, const Tensor& weight) {
   int64_t bins = edges.numel() - 1;
   Tensor flat = reshape(self, {-1});
-  Tensor at = sub(searchsorted(edges, flat, false, true, std::nullopt, Tensor()), Scalar(1));
-  at = where(eq(flat, select(edges, 0, bins)), Scalar(bins - 1), at);
+  Tensor at = bin_of(flat, edges);
   Tensor inside = logical_and(ge(at, Scalar(0)), lt(at, Scalar(bins)));
   Tensor w = weight.defined() ? reshape(weight, {-1}) : ones_like(flat);
   w = where(inside, w, Scalar(0));
@@ -97,6 +104,87 @@ void check_histogram(const Tensor& self, const Tensor& weight) {
   FACULA_CHECK(weight.dtype() == self.dtype(), kRuntime,
                "histogram(): if weight tensor is provided, input tensor and weight tensor should "
                "have the same dtype");
+}
+
+// equal_edges gives the edges of equal bins over a range, by default that of the elements.
+Tensor equal_edges(const Tensor& self, int64_t bins, std::optional<std::span<const double>> range,
+                   const char* op) {
+  double low = 0, high = self.numel() > 0 ? 0 : 1;
+  if (range) {
+    FACULA_CHECK(range->size() == 2, kRuntime, op, "(): range should have 2 elements, got ",
+                 range->size());
+    low = (*range)[0];
+    high = (*range)[1];
+  } else if (self.numel() > 0) {
+    low = number_of(min(self));
+    high = number_of(max(self));
+  }
+  FACULA_CHECK(std::isfinite(low) && std::isfinite(high), kRuntime, op, "(): range [", low, ", ",
+               high, "] is not finite");
+  FACULA_CHECK(low <= high, kRuntime, op, "(): min should not exceed max, but got min ", low,
+               " max ", high);
+  if (low == high) {
+    low -= 0.5;
+    high += 0.5;
+  }
+  return linspace(Scalar(low), Scalar(high), bins + 1, self.dtype());
+}
+
+// histogram_points checks the points of a histogram over several dimensions: a row each.
+Tensor histogram_points(const Tensor& self, size_t dims, const Tensor& weight) {
+  FACULA_CHECK(self.dim() >= 2, kRuntime,
+               "histogramdd: input tensor should have at least 2 dimensions");
+  FACULA_CHECK(static_cast<int64_t>(dims) == self.size(-1), kRuntime, "histogramdd: expected ",
+               self.size(-1), " sequences of bin edges for a ", self.size(-1),
+               "-dimensional histogram but got ", dims);
+  if (!is_floating(self.dtype())) {
+    raise_error(ErrorKind::kNotImplemented, "\"histogramdd\" not implemented for '",
+                dtype_title(self.dtype()), "'");
+  }
+  Tensor points = reshape(
+      self, {count_elements(self.sizes(), "histogramdd") / std::max<int64_t>(self.size(-1), 1),
+             self.size(-1)});
+  if (weight.defined()) {
+    FACULA_CHECK(weight.numel() == points.size(0), kRuntime,
+                 "histogramdd: if weight tensor is provided it should have the same shape as the "
+                 "input tensor excluding its innermost dimension");
+    FACULA_CHECK(weight.dtype() == self.dtype(), kRuntime,
+                 "histogramdd: if weight tensor is provided, input tensor and weight tensor should "
+                 "have the same dtype");
+  }
+  return points;
+}
+
+// counted_cells counts points in the cells between edges and gives the counts and the edges.
+std::vector<Tensor> counted_cells(const Tensor& points, const std::vector<Tensor>& edges,
+                                  const Tensor& weight, bool density) {
+  Sizes shape;
+  Tensor cell = zeros({points.size(0)}, kInt64), inside = ones({points.size(0)}, kBool);
+  int64_t cells = 1;
+  for (size_t d = 0; d < edges.size(); ++d) {
+    int64_t bins = edges[d].numel() - 1;
+    Tensor x = contiguous(select(points, 1, static_cast<int64_t>(d)));
+    Tensor at = bin_of(x, edges[d]);
+    inside = logical_and(inside, logical_and(ge(at, Scalar(0)), lt(at, Scalar(bins))));
+    cell = add(mul(cell, Scalar(bins)), at);
+    shape.push_back(bins);
+    cells *= bins;
+  }
+  Tensor w = weight.defined() ? reshape(weight, {-1}) : ones({points.size(0)}, points.dtype());
+  Tensor hist = scatter_add(zeros({cells}, points.dtype()), 0, where(inside, cell, Scalar(0)),
+                            cast(where(inside, w, Scalar(0)), points.dtype()));
+  hist = reshape(hist, shape);
+  if (density) {
+    hist = div(hist, sum(hist));
+    for (size_t d = 0; d < edges.size(); ++d) {
+      Sizes line(edges.size(), int64_t{1});
+      line[d] = shape[d];
+      hist = div(hist, reshape(diff(edges[d]), line));
+    }
+  }
+  std::vector<Tensor> out{hist};
+  out.insert(out.end(), edges.begin(), edges.end());
+  return out;
 }
 
 void add_combinations(std::vector<int64_t>& out, std::vector<int64_t>& now, int64_t n, int64_t r,
@@ -154,7 +242,7 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
   Tensor weighted = w.defined() ? mul(centred, w) : centred;
   Tensor product = matmul(centred, conj(transpose(cast(weighted, centred.dtype()), 0, 1)));
   Tensor r = div(product, norm);
-  return self.dim() < 2 ? reshape(r, IntList()) : r;
+  return in.size(0) == 1 ? reshape(r, IntList()) : r;
 }
 
 Tensor corrcoef(const Tensor& self) {
@@ -214,30 +302,44 @@ Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
   return reshape(index_select(self, 0, at), {-1, r});
 }
 
+std::vector<Tensor> histogramdd(const Tensor& self, IntList bins,
+                                std::optional<std::span<const double>> range, const Tensor& weight,
+                                bool density) {
+  Tensor points = histogram_points(self, bins.size(), weight);
+  FACULA_CHECK(!range || range->size() == 2 * bins.size(), kRuntime, "histogramdd: for a ",
+               bins.size(), "-dimensional histogram range should have ", 2 * bins.size(),
+               " elements, but got ", range ? range->size() : 0);
+  std::vector<Tensor> edges;
+  for (int64_t d = 0; d < bins.ssize(); ++d) {
+    FACULA_CHECK(bins[d] > 0, kRuntime, "histogramdd: bins must be > 0, but got ", bins[d],
+                 " for dimension ", d);
+    std::optional<std::span<const double>> own;
+    if (range) own = range->subspan(static_cast<size_t>(2 * d), 2);
+    edges.push_back(equal_edges(select(points, 1, d), bins[d], own, "histogramdd"));
+  }
+  return counted_cells(points, edges, weight, density);
+}
+
+std::vector<Tensor> histogramdd_edges(const Tensor& self, TensorList bins, const Tensor& weight,
+                                      bool density) {
+  Tensor points = histogram_points(self, bins.size(), weight);
+  std::vector<Tensor> edges;
+  for (const Tensor& b : bins) {
+    FACULA_CHECK(b.dim() == 1 && b.numel() > 0, kRuntime,
+                 "histogramdd: bins tensor should have one dimension, but got ", b.dim());
+    FACULA_CHECK(b.dtype() == self.dtype(), kRuntime,
+                 "histogramdd: input tensor and bins tensors should have the same dtype");
+    edges.push_back(contiguous(b));
+  }
+  return counted_cells(points, edges, weight, density);
+}
+
 std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins,
                                      std::optional<std::span<const double>> range,
                                      const Tensor& weight, bool density) {
   check_histogram(self, weight);
   FACULA_CHECK(bins > 0, kRuntime, "histogram(): bins must be > 0, but got ", bins);
-  double low = 0, high = 0;
-  if (range) {
-    FACULA_CHECK(range->size() == 2, kRuntime, "histogram(): range should have 2 elements, got ",
-                 range->size());
-    low = (*range)[0];
-    high = (*range)[1];
-  } else if (self.numel() > 0) {
-    low = number_of(min(self));
-    high = number_of(max(self));
-  }
-  FACULA_CHECK(std::isfinite(low) && std::isfinite(high), kRuntime, "histogram(): range [", low,
-               ", ", high, "] is not finite");
-  FACULA_CHECK(low <= high, kRuntime, "histogram(): min should not exceed max, but got min ", low,
-               " max ", high);
-  if (low == high) {
-    low -= 0.5;
-    high += 0.5;
-  }
-  Tensor edges = linspace(Scalar(low), Scalar(high), bins + 1, self.dtype());
+  Tensor edges = equal_edges(self, bins, range, "histogram");
   return finished(counted(self, edges, weight), edges, density);
 }
 

@@ -170,7 +170,6 @@ FloatsArg Bound::reals(int i) const {
   FloatsArg out;
   PyObject* o = v[i];
   if (absent(o)) return out;
-  out.present = true;
   if (!PyTuple_Check(o) && !PyList_Check(o)) {
     Scalar s;
     if (!try_scalar(o, s) || s.is_complex()) wrong_type(*this, i);
@@ -186,6 +185,8 @@ FloatsArg Bound::reals(int i) const {
   }
   return out;
 }
+
+OptFloatsArg Bound::opt_reals(int i) const { return {reals(i).values, !absent(v[i])}; }
 
 bool Bound::boolean(int i) const {
   PyObject* o = v[i];

@@ -73,8 +73,11 @@ struct IntsArg {
 };
 struct FloatsArg {
   std::vector<double> values;
-  bool present = false;
   operator std::span<const double>() const { return values; }
+};
+struct OptFloatsArg {
+  std::vector<double> values;
+  bool present = false;
   operator std::optional<std::span<const double>>() const {
     if (!present) return {};
     return std::span<const double>(values);
@@ -108,6 +111,7 @@ struct Bound {
   double real(int i) const;
   std::optional<double> opt_real(int i) const;
   FloatsArg reals(int i) const;
+  OptFloatsArg opt_reals(int i) const;  // absent for None
   bool boolean(int i) const;
   std::optional<bool> opt_boolean(int i) const;
   std::string_view text(int i) const;
@@ -150,8 +154,9 @@ PyObject* wrap_self(Bound& b, int i);          // argument i itself: results of 
 PyObject* wrap_tuple(std::span<Tensor> items, const char* type_name, const char* const* fields);
 
 // write_out stores results in the out= argument i: resizes with PyTorch's rules, checks dtypes,
-// refuses out= tensors that require grad, and returns the out argument itself.
-PyObject* write_out(Bound& b, int i, std::span<Tensor> results);
+// refuses out= tensors that require grad, and returns the out argument itself. `exact` refuses
+// another dtype than the result's, too.
+PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact = false);
 
 // BindingRow registers one public name: "nn.functional.silu", "max", "linalg.norm".
 // In "Tensor.add_" it is a method. The doc begins with a text signature.

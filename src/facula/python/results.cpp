@@ -92,11 +92,15 @@ void resize_out(const Tensor& out, const Tensor& result) {
   set_geometry(out.impl(), result.sizes(), strides, out->offset);
 }
 
-void store_out(const char* name, PyObject* object, const Tensor& result) {
+void store_out(const char* name, PyObject* object, const Tensor& result, bool exact) {
   const Tensor& out = unwrap(object);
   if (grad_enabled() && (requires_grad(result) || requires_grad(out))) {
     raise_error(ErrorKind::kRuntime, name, "(): functions with out=... arguments don't support ",
                 "automatic differentiation, but one of the arguments requires grad.");
+  }
+  if (exact && result.dtype() != out.dtype()) {
+    raise_error(ErrorKind::kRuntime, name, "(): Expected out tensor to have dtype ",
+                dtype_name(result.dtype()), ", but got ", dtype_name(out.dtype()), " instead");
   }
   if (!can_cast(result.dtype(), out.dtype())) {
     raise_error(ErrorKind::kRuntime, name, "(): result type ", dtype_title(result.dtype()),
@@ -119,11 +123,11 @@ void store_out(const char* name, PyObject* object, const Tensor& result) {
 
 }  // namespace
 
-PyObject* write_out(Bound& b, int i, std::span<Tensor> results) {
+PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact) {
   PyObject* out = b.v[i];
   const char* name = b.sig->name;
   if (results.size() == 1 && is_tensor(out)) {
-    store_out(name, out, results[0]);
+    store_out(name, out, results[0], exact);
     return Py_NewRef(out);
   }
   bool list = PyTuple_Check(out) || PyList_Check(out);
@@ -138,7 +142,7 @@ PyObject* write_out(Bound& b, int i, std::span<Tensor> results) {
       raise_error(ErrorKind::kType, name, "(): argument 'out' must be tuple of Tensors, but found ",
                   "element of type ", type_name(item), " at pos ", k);
     }
-    store_out(name, item, results[k]);
+    store_out(name, item, results[k], exact);
   }
   return Py_NewRef(out);
 }

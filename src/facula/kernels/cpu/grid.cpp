@@ -23,7 +23,8 @@ struct PixelPlace {
 };
 
 template <class T>
-FACULA_INLINE PixelPlace<T> unnormalise(T x, int64_t size, bool align_corners) {
+FACULA_INLINE PixelPlace<T> unnormalise(T x, int64_t size, bool align_corners, bool pixels) {
+  if (pixels) return {x, static_cast<T>(align_corners ? size - 1 : size) / 2};
   if (align_corners) return {(x + 1) / 2 * static_cast<T>(size - 1), static_cast<T>(size - 1) / 2};
   return {((x + 1) * static_cast<T>(size) - 1) / 2, static_cast<T>(size) / 2};
 }
@@ -85,7 +86,7 @@ FACULA_INLINE void cubic_weights(T t, T* w, T* d) {
 template <class T>
 FACULA_INLINE GridTaps<T> grid_taps(T x, int64_t size, const GridShape& s) {
   GridTaps<T> t;
-  PixelPlace<T> p = unnormalise(x, size, s.align_corners);
+  PixelPlace<T> p = unnormalise(x, size, s.align_corners, s.pixels);
   if (s.mode == 2) {
     // The neighbours of a cubic are padded one by one.
     T base = __builtin_floor(p.at);

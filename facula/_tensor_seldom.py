@@ -1,0 +1,137 @@
+"""Methods of Tensor that few programs call, attached to the C type on import."""
+
+from __future__ import annotations
+
+from facula import _C
+from facula._tensor import _attach
+
+TYPE_CHECKING = False  # typing is costly to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+Tensor = _C.Tensor
+
+
+# ---- functions of Python numbers, element by element
+
+
+def _written(self: Tensor, name: str, others: tuple, function: Callable) -> Tensor:
+    if self.requires_grad:
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. "
+            f"Use var.detach().{name}() instead."
+        )
+    columns = [self.reshape(-1).tolist()]
+    columns += [t.expand(self.shape).reshape(-1).tolist() for t in others]
+    values = [function(*row) for row in zip(*columns, strict=True)]
+    return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
+
+
+@_attach("map2_")
+def _map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable) -> Tensor:
+    """Write `callable(a, b, c)` over each element a, with b and c from other tensors; slow."""
+    return _written(self, "map2_", (x, y), callable)
+
+
+# ---- memory and devices
+
+
+def _refuse(name: str, text: str, kind: type[Exception]) -> None:
+    def moved(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
+        """Raise: there is no such device."""
+        raise kind(text)
+
+    _attach(name)(moved)
+
+
+_refuse("ipu", "Facula is not linked with support for ipu devices", RuntimeError)
+_refuse("mtia", "Facula is not linked with support for mtia devices", RuntimeError)
+
+for _name in ("is_ipu", "is_maia", "is_mtia", "is_vulkan"):
+    setattr(Tensor, _name, property(lambda self: False, doc="False: there is no such device."))
+
+
+@_attach("const_data_ptr")
+def _const_data_ptr(self: Tensor) -> int:
+    """Give the address of the first element."""
+    return self.data_ptr()
+
+
+@_attach("storage_type")
+def _storage_type(self: Tensor) -> type:
+    """Give the class of the storage, such as facula.FloatStorage."""
+    return type(self.storage())
+
+
+@_attach("dim_order")
+def _dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """Give the dimensions in the order in which they lie in memory, outermost first."""
+    if not isinstance(ambiguity_check, (bool, list)):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    return tuple(sorted(range(self.dim()), key=lambda d: (-self.stride(d), d)))
+
+
+# ---- shapes
+
+
+@_attach("resize_as")
+def _resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """Give the elements in the shape of another tensor."""
+    return self.resize(*tensor.shape)
+
+
+@_attach("module_load")
+def _module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """Give what `load_state_dict` puts in this tensor's place: `other`, or its detached value."""
+    if assign:
+        return other.detach()
+    return self.copy_(other.detach()).detach()
+
+
+# ---- questions
+
+
+@_attach("_is_all_true")
+def _is_all_true(self: Tensor) -> Tensor:
+    """Say, as a tensor, whether all elements of a bool tensor are true."""
+    if self.dtype != _C.bool:
+        raise RuntimeError(f"_is_all_true: expected a tensor of bool, got {self.dtype}")
+    return self.all()
+
+
+@_attach("_is_any_true")
+def _is_any_true(self: Tensor) -> Tensor:
+    """Say, as a tensor, whether any element of a bool tensor is true."""
+    if self.dtype != _C.bool:
+        raise RuntimeError(f"_is_any_true: expected a tensor of bool, got {self.dtype}")
+    return self.any()
+
+
+@_attach("_is_zerotensor")
+def _is_zerotensor(self: Tensor) -> bool:
+    """Say whether this is a tensor without data that stands for zeros: never."""
+    return False
+
+
+@_attach("_conj")
+def _conj(self: Tensor) -> Tensor:
+    """Give the conjugate."""
+    return self.conj()
+
+
+@_attach("_neg_view")
+def _neg_view(self: Tensor) -> Tensor:
+    """Give the negative."""
+    return -self
+
+
+@_attach("hash_tensor")
+def _hash_tensor(self: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
+    """Give a hash over dimensions; see facula.hash_tensor."""
+    from facula._seldom import hash_tensor
+
+    return hash_tensor(self, dim, keepdim=keepdim, mode=mode)
+
+
+Tensor.volatile = property(lambda self: False, doc="False: a flag of the first versions.")
