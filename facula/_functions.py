@@ -180,4 +180,6 @@ def get_device_module(device: Any = None) -> Any:
     import facula
 
     kind = "cpu" if device is None else _C.device(device).type
+    if kind == "meta":
+        raise RuntimeError("get_device_module: the device meta has no module")
     return getattr(facula, kind)

@@ -130,7 +130,8 @@ class TypedStorage:
         return self
 
     def __repr__(self) -> str:
-        lines = "\n ".join(str(v) for v in self.tolist())
+        values = ["..."] if self.device.type == "meta" else self.tolist()
+        lines = "\n ".join(str(v) for v in values)
         return f" {lines}\n[facula.storage.TypedStorage(dtype={self.dtype}) of size {len(self)}]"
 
 

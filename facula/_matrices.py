@@ -14,6 +14,18 @@ Tensor = _C.Tensor
 _rows = _C._functions
 
 
+def _store(name: str, target: Tensor, value: Tensor) -> Tensor:
+    """Write a result into an out= tensor, which keeps its strides if its shape fits."""
+    if not _C.can_cast(value.dtype, target.dtype):
+        raise RuntimeError(
+            f"{name}: result type {value.dtype} can't be cast to the desired output type "
+            f"{target.dtype}"
+        )
+    if target.shape != value.shape:
+        target.resize_(value.shape)
+    return target.copy_(value)
+
+
 def lu(
     A: Tensor, pivot: bool = True, get_infos: bool = False, out: tuple | None = None
 ) -> tuple[Tensor, ...]:
@@ -34,7 +46,7 @@ def lu(
     if len(out) != len(result):
         raise TypeError(f"expected tuple of {len(result)} elements but got {len(out)}")
     for target, value in zip(out, result, strict=True):
-        target.resize_(value.shape).copy_(value)
+        _store("lu", target, value)
     return tuple(out)
 
 
@@ -48,7 +60,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     if any(type(t) is not Tensor for t in found) and _C._has_torch_function_variadic(*found):
         return _C._handle_torch_function(chain_matmul, tuple(found), matrices, {"out": out})
     result = _rows._chain_matmul(found)
-    return result if out is None else out.resize_(result.shape).copy_(result)
+    return result if out is None else _store("chain_matmul", out, result)
 
 
 def _matrix_type(t: Tensor) -> Any:

@@ -100,7 +100,8 @@ def _array_wrap(
 ) -> Tensor:
     import facula
 
-    return facula.from_numpy(array) if array.dtype != object else array
+    kind = getattr(array, "dtype", None)
+    return array if getattr(kind, "hasobject", False) else facula.from_numpy(array)
 
 
 @_attach("__dlpack__")
@@ -144,6 +145,8 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
             "because of a facula.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )
+    if not isinstance(memo, dict):
+        raise TypeError(f"__deepcopy__: expected a dict as memo, got {type(memo).__name__}")
     if id(self) in memo:
         return memo[id(self)]
     import facula

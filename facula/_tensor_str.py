@@ -46,6 +46,9 @@ def set_printoptions(
     `precision` is the number of digits behind the point, `threshold` the number of elements above
     which only `edgeitems` at both ends of each dimension are shown, `profile` one of "default",
     "short" and "full"; `sci_mode` forces or forbids scientific notation, None decides by values.
+
+    Raises TypeError for anything but numbers, ValueError for negative numbers of digits, elements
+    or columns.
     """
     if profile is not None:
         for key, value in _PROFILES.get(profile, {}).items():
@@ -57,8 +60,17 @@ def set_printoptions(
         ("linewidth", linewidth),
     ):
         if value is not None:
-            setattr(PRINT_OPTS, key, value)
+            setattr(PRINT_OPTS, key, _checked(key, value))
     PRINT_OPTS.sci_mode = sci_mode
+
+
+def _checked(key: str, value: Any) -> Any:
+    kinds = (int, float) if key == "threshold" else (int,)
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        raise TypeError(f"set_printoptions: {key} must be a number, got {type(value).__name__}")
+    if value < 0 or (key != "threshold" and value > 10_000):
+        raise ValueError(f"set_printoptions: {key} is out of range: {value}")
+    return value
 
 
 def get_printoptions() -> dict[str, Any]:

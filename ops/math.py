@@ -105,13 +105,13 @@ pointwise("copysign(Tensor self, Tensor|Scalar other)", "m_copysign(self, other)
 composite("copysign_slope(Tensor self, Tensor result)", "where(self == 0, 0, result / self)", names="", doc="Slope of copysign.")
 pointwise("nextafter(Tensor self, Tensor other)", "m_nextafter(self, other)", types="floating",
           grad={"self": "grad", "other": "zeros_like(grad)"}, doc="The next number towards `other`.")
-pointwise("logaddexp(Tensor self, Tensor other)", "m_logaddexp(self, other)", types="floating", names="", inplace=False,
+pointwise("logaddexp(Tensor self, Tensor other)", "m_logaddexp(self, other) if self + other == self + other else m_maximum(self, other)", types="floating", names="", inplace=False,
           grad={"self": "grad * sigmoid_difference(self, other)", "other": "grad * sigmoid_difference(other, self)"},
           doc="`log(exp(self) + exp(other))` of real numbers.")
 composite("logaddexp_any(Tensor self, Tensor other)", names="logaddexp", method=True, doc="`log(exp(self) + exp(other))`.")
 composite("sigmoid_difference(Tensor a, Tensor b)", "where(logical_and(isinf(a), a == b), 0.5, sigmoid(a - b))", names="",
           doc="sigmoid(a - b), one half for equal infinities.")
-pointwise("logaddexp2(Tensor self, Tensor other)", "m_logaddexp2(self, other)", types="floating",
+pointwise("logaddexp2(Tensor self, Tensor other)", "m_logaddexp2(self, other) if self + other == self + other else m_maximum(self, other)", types="floating",
           grad={"self": "grad * reciprocal(1 + exp2(other - self))", "other": "grad * reciprocal(1 + exp2(self - other))"},
           doc="`log2(2^self + 2^other)`.")
 pointwise("xlogy(Tensor|Scalar self, Tensor|Scalar other)", "m_xlogy(self, other)", result="float", types="floating",

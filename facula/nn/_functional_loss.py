@@ -229,11 +229,11 @@ def gaussian_nll_loss(
     """The negative log likelihood of a normal distribution with mean `input` and variance `var` (at
     least `eps`).
     """
-    if isinstance(var, float):
+    if isinstance(var, (int, float)):
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * facula.ones_like(input)
-    elif (var < 0).any():
+    elif not var.is_meta and (var < 0).any():
         raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:

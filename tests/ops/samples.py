@@ -19,6 +19,9 @@ sys.path.insert(0, str(CONFORMANCE))
 
 import opcases  # noqa: E402
 
+DTYPES = (
+    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128"
+).split()
 LARGEST = 64  # elements of an input; larger recorded cases serve the conformance run only
 
 
@@ -115,3 +118,19 @@ def samples(want: Callable[[dict], bool], most: int) -> dict[str, list[Sample]]:
         if elements(case) <= LARGEST:
             found.setdefault(op, []).append(Sample(op, copy.deepcopy(case)))
     return found
+
+
+def transposed(t: facula.Tensor) -> facula.Tensor:
+    """The same values with the order of dimensions in memory reversed."""
+    if t.dim() < 2:
+        return t.detach()
+    order = list(range(t.dim()))[::-1]
+    return t.detach().permute(order).contiguous().permute(order)
+
+
+def spread(t: facula.Tensor) -> facula.Tensor:
+    """The same values with gaps: every second element of a longer last dimension, at an offset."""
+    if t.dim() == 0:
+        return facula.stack([t.detach(), t.detach()])[1]
+    wide = facula.stack([t.detach(), t.detach()], -1).flatten(-2)
+    return facula.cat([wide[..., :1], wide], -1)[..., 1::2]

@@ -20,7 +20,7 @@ from shell import BUILD, PYTHON, ROOT, environment, run, say
 from twins import compare_twins
 
 REPORTS = BUILD / "reports"
-PYTHON_TESTS = ["tests/python", "tests/ops", "tests/tools"]
+PYTHON_TESTS = ["tests/python", "tests/ops", "tests/tools", "tests/fuzz"]
 
 
 class Tally(NamedTuple):

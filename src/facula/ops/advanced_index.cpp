@@ -6,6 +6,7 @@
 #include "facula/kernels/index.h"
 #include "facula/kernels/scatter.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
@@ -59,6 +60,7 @@ std::vector<Indexed> read_indices(Tensor& self, TensorList indices) {
       ++dim;
       continue;
     }
+    if (t.is_meta() && !self.is_meta()) fail_devices("index");
     DType type = t.dtype();
     if (type == kBool || type == kUInt8) {
       if (t.dim() == 0) {
@@ -193,6 +195,7 @@ void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bo
                "Index put requires the source and destination dtypes match, got ",
                dtype_title(self.dtype()), " for the destination and ", dtype_title(values.dtype()),
                " for the source.");
+  if (values.is_meta() && !self.is_meta()) fail_devices("index_put_");
   check_no_internal_overlap(self, "index_put_");
   if (!accumulate && values.numel() == 1 && values.dim() <= 1 && is_full_mask(self, indices)) {
     NoGrad no_grad;

@@ -274,7 +274,7 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
     fail(ErrorKind::kRuntime,
          str("value cannot be converted to type ", dtype_title(self.dtype()), " without overflow"));
   }
-  Tensor v = new_empty({}, self.dtype());
+  Tensor v = new_empty({}, self.dtype(), value.tensor ? value.tensor->device : kCpu);
   if (value.tensor)
     copy_raw(v, Tensor::borrow(value.tensor));
   else

@@ -11,6 +11,7 @@
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/window_checks.h"
 
 namespace facula {
 namespace {
@@ -43,6 +44,10 @@ void check_numbers(const Geometry3& g) {
   auto refuse = [](const char* what, const Sizes& list) {
     raise_error(ErrorKind::kRuntime, "convolution: ", what, ", got ", list_text(list));
   };
+  check_within("convolution", "padding", g.padding, kMostWindow);
+  check_within("convolution", "output_padding", g.output_padding, kMostWindow);
+  check_within("convolution", "stride", g.stride, kMostWindow);
+  check_within("convolution", "dilation", g.dilation, kMostWindow);
   if (any(g.padding, 0)) refuse("negative padding is not supported", g.padding);
   if (any(g.output_padding, 0)) {
     refuse("negative output_padding is not supported", g.output_padding);

@@ -150,25 +150,34 @@ Tensor parts(const Tensor& self, int64_t which) {
   return make_view(self, g.sizes, g.strides, g.offset * 2 + which, real_type(self.dtype()));
 }
 
+// clamped_sum gives the sum of clamp(first + i, 0, most) over i below n.
+__int128 clamped_sum(__int128 first, int64_t n, int64_t most) {
+  __int128 start = std::clamp<__int128>(-first, 0, n);           // zero before this i
+  __int128 full = std::clamp<__int128>(most - first, start, n);  // `most` from this i on
+  __int128 steps = full - start, low = first + start;
+  return low * steps + steps * (steps - 1) / 2 + (n - full) * most;
+}
+
 Tensor triangle(int64_t row, int64_t col, int64_t offset, bool lower, OptDType dtype,
                 OptDevice device) {
   if (row < 0 || col < 0) {
     fail(ErrorKind::kRuntime,
          str(lower ? "tril_indices" : "triu_indices", ": row and col must be non-negative"));
   }
-  std::vector<int64_t> ys, xs;
-  for (int64_t y = 0; y < row; ++y) {
+  __int128 below = lower ? clamped_sum(static_cast<__int128>(offset) + 1, row, col)
+                         : static_cast<__int128>(row) * col - clamped_sum(offset, row, col);
+  FACULA_CHECK(below <= INT64_MAX / 16, kRuntime, lower ? "tril_indices" : "triu_indices",
+               ": the positions are more than memory holds");
+  int64_t count = static_cast<int64_t>(below);
+  Tensor r = new_empty({2, count}, kInt64);
+  int64_t *ys = r.data_as<int64_t>(), *xs = ys + count;
+  int64_t top = lower ? static_cast<int64_t>(std::clamp<__int128>(-__int128{offset}, 0, row)) : 0;
+  for (int64_t y = top; y < row && xs < r.data_as<int64_t>() + 2 * count; ++y) {
     __int128 edge = static_cast<__int128>(y) + offset;
     int64_t from = lower ? 0 : static_cast<int64_t>(std::clamp<__int128>(edge, 0, col));
     int64_t to = lower ? static_cast<int64_t>(std::clamp<__int128>(edge + 1, 0, col)) : col;
-    for (int64_t x = from; x < to; ++x) {
-      ys.push_back(y);
-      xs.push_back(x);
-    }
+    for (int64_t x = from; x < to; ++x) *ys++ = y, *xs++ = x;
   }
-  Tensor r = new_empty({2, static_cast<int64_t>(ys.size())}, kInt64);
-  std::copy(ys.begin(), ys.end(), r.data_as<int64_t>());
-  std::copy(xs.begin(), xs.end(), r.data_as<int64_t>() + ys.size());
   return to_dtype(r, dtype.value_or(kInt64));
 }
 

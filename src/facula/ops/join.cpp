@@ -3,6 +3,7 @@
 
 #include "facula/base/error.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/shape_functions.h"
 
@@ -32,6 +33,13 @@ DType common_dtype(TensorList tensors) {
 
 Tensor narrow_piece(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   return narrow(self, dim, start, length);
+}
+
+// check_pieces refuses numbers of pieces that no list of tensors holds.
+void check_pieces(int64_t pieces, const char* op) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  FACULA_CHECK(pieces <= kMost, kRuntime, op, ": expected at most ", kMost, " pieces, got ",
+               pieces);
 }
 
 int64_t split_dim(const Tensor& self, int64_t dim, const char* op) {
@@ -161,6 +169,7 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
     fail(ErrorKind::kIndex, "Dimension specified as 0 but tensor has no dimensions");
   }
   int64_t axis = wrap_dim(dim, self.dim(), "unbind");
+  check_pieces(self.sizes()[axis], "unbind");
   std::vector<Tensor> out;
   for (int64_t i = 0; i < self.sizes()[axis]; ++i) out.push_back(select(self, axis, i));
   return out;
@@ -180,6 +189,7 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
              size));
   }
   if (size == 0) return {narrow_piece(self, axis, 0, 0)};
+  check_pieces(size / split_size, "split");
   std::vector<Tensor> out;
   for (int64_t at = 0; at < size; at += split_size) {
     out.push_back(narrow_piece(self, axis, at, std::min(split_size, size - at)));
@@ -220,6 +230,7 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
     fail(ErrorKind::kRuntime, str("chunk expects `chunks` to be greater than 0, got: ", chunks));
   }
   int64_t size = self.sizes()[axis];
+  check_pieces(size ? 0 : chunks, "chunk");
   int64_t piece = size / chunks + (size % chunks != 0);
   if (size == 0) {
     return std::vector<Tensor>(chunks, narrow_piece(self, axis, 0, 0));
@@ -232,6 +243,7 @@ std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t d
   if (sections <= 0) {
     fail(ErrorKind::kRuntime, str("number of sections must be larger than 0, got ", sections));
   }
+  check_pieces(sections, "tensor_split");
   int64_t size = self.sizes()[axis], at = 0;
   std::vector<Tensor> out;
   for (int64_t i = 0; i < sections; ++i) {
@@ -267,6 +279,7 @@ std::vector<Tensor> tensor_split_tensor(const Tensor& self, const Tensor& where,
              "zero-dimensional or one-dimensional tensor, but got a tensor with ",
              where.dim(), " dims"));
   }
+  require_data("tensor_split", where);
   Tensor list = to_contiguous(where);
   if (where.dim() == 0) return tensor_split(self, *list.data_as<int64_t>(), dim);
   return tensor_split_indices(self, IntList(list.data_as<int64_t>(), list.numel()), dim);

@@ -8,6 +8,7 @@
 #include "facula/ops/pad_functions.h"
 #include "facula/ops/rules.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/window_checks.h"
 
 namespace facula {
 namespace {
@@ -72,6 +73,7 @@ void check_pad(const char* op, int64_t n, const Tensor& input, IntList pad, bool
     raise_error(ErrorKind::kRuntime, op, ": expected padding of ", 2 * n, " numbers, got ",
                 list_text(pad));
   }
+  check_within(op, "padding", pad, kMostPadding);
   bool shaped = input.dim() == n + 1 || input.dim() == n + 2;
   for (int64_t d = input.dim() == n + 2 ? 1 : 0; shaped && d < input.dim(); ++d) {
     shaped = input->sizes[d] > 0;
@@ -99,6 +101,10 @@ void check_pad(const char* op, int64_t n, const Tensor& input, IntList pad, bool
 kernels::ConvShape block_shape(IntList image, IntList kernel, IntList dilation, IntList padding,
                                IntList stride) {
   kernels::ConvShape s;
+  check_within("unfold", "kernel_size", kernel, kMostWindow);
+  check_within("unfold", "dilation", dilation, kMostWindow);
+  check_within("unfold", "padding", padding, kMostWindow);
+  check_within("unfold", "stride", stride, kMostWindow);
   for (int64_t d = 0; d < 2; ++d) {
     if (kernel[d] < 1 || dilation[d] < 1 || stride[d] < 1 || padding[d] < 0) {
       raise_error(ErrorKind::kRuntime,
@@ -139,6 +145,7 @@ Tensor constant_pad_nd(const Tensor& self, IntList pad, const Scalar& value) {
                 "twice the number of dimensions of the input, got pad=", list_text(pad),
                 " for input ", list_text(self.sizes()));
   }
+  check_within("constant_pad_nd", "padding", pad, kMostPadding);
   Sizes sizes = self.sizes().to_sizes();
   for (int64_t i = 0; 2 * i < pad.ssize(); ++i) {
     int64_t& n = sizes[self.dim() - 1 - i];
@@ -158,10 +165,15 @@ Tensor constant_pad_nd(const Tensor& self, IntList pad, const Scalar& value) {
 }
 
 Tensor pad_by_map(const Tensor& input, IntList pad, std::string_view mode) {
+  Sizes sizes = input.sizes().to_sizes();
+  for (int64_t i = 0; 2 * i < pad.ssize(); ++i) {
+    sizes[input.dim() - 1 - i] += pad[2 * i] + pad[2 * i + 1];
+  }
+  // The result comes first: sizes that memory does not hold are refused before maps are made.
+  Tensor out = new_empty(sizes, input.dtype(), input.device());
+  if (out.is_meta() || out.numel() == 0) return out;
   Tensor x = to_contiguous(input);
   PadPlan plan(x.sizes(), pad, mode == "reflect");
-  Tensor out = new_empty(plan.output, x.dtype(), x.device());
-  if (out.is_meta() || out.numel() == 0) return out;
   kernels::pictures->gather(item_size(x.dtype()), out.data(), x.data(), plan.m);
   return out;
 }

@@ -9,6 +9,7 @@
 #include "facula/base/parallel.h"
 #include "facula/core/iteration.h"
 #include "facula/kernels/copy.h"
+#include "facula/ops/data_checks.h"
 
 namespace facula {
 namespace {
@@ -239,16 +240,13 @@ struct Plan {
   const TensorImpl* like = nullptr;  // first input with the full shape
 };
 
+// merge_device puts the call where its operands lie; 0-d operands of the CPU go with any device.
 void merge_device(Plan& plan, const TensorImpl* t, const char* op) {
-  if (!plan.has_device || (plan.device.is_cpu() && !(t->device == plan.device))) {
-    plan.device = t->device;
-    plan.has_device = true;
-  } else if (!(t->device == plan.device) && t->ndim > 0 && !t->device.is_cpu()) {
-    fail(
-        ErrorKind::kRuntime,
-        str(op, ": Expected all tensors to be on the same device, but found at least two devices, ",
-            device_text(plan.device), " and ", device_text(t->device), "!"));
-  }
+  bool roams = t->ndim == 0 && t->device.is_cpu();
+  if (roams || (plan.has_device && t->device.type == plan.device.type)) return;
+  if (plan.has_device) fail_devices(op);
+  plan.device = t->device;
+  plan.has_device = true;
 }
 
 Plan make_plan(const Pointwise& row, std::initializer_list<TensorOrScalar> inputs) {
@@ -317,6 +315,12 @@ DType result_type(std::initializer_list<TensorOrScalar> operands) {
   return types.result();
 }
 
+void fail_devices(const char* op) {
+  fail(ErrorKind::kRuntime, str(op,
+                                ": Expected all tensors to be on the same device, but found at "
+                                "least two devices, cpu and meta!"));
+}
+
 void check_no_internal_overlap(const Tensor& out, const char* op) {
   if (overlaps_itself(out)) {
     fail(ErrorKind::kRuntime,
@@ -366,6 +370,7 @@ void pointwise_into(const Pointwise& row, const Tensor& out,
     fail(ErrorKind::kRuntime, str(row.name, ": output with shape ", list_text(out.sizes()),
                                   " doesn't match the broadcast shape ", list_text(plan.shape)));
   }
+  if (plan.has_device && plan.device.type != out.device().type) fail_devices(row.name);
   DType type = result_dtype(row, plan.compute);
   if (!can_cast(type, out.dtype())) {
     fail(ErrorKind::kRuntime,

@@ -7,6 +7,7 @@
 #include "facula/ops/create_functions.h"
 #include "facula/ops/pool_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/window_checks.h"
 
 namespace facula {
 namespace {
@@ -50,6 +51,10 @@ void set_spatial(int64_t (&to)[3], IntList from, int64_t n) {
 PoolShape window_shape(const char* op, IntList input, IntList kernel, IntList stride,
                        IntList padding, IntList dilation, bool ceil_mode, PoolShape s) {
   int64_t n = kernel.ssize();
+  check_within(op, "kernel_size", kernel, kMostWindow);
+  check_within(op, "stride", stride, kMostWindow);
+  check_within(op, "padding", padding, kMostWindow);
+  check_within(op, "dilation", dilation, kMostWindow);
   set_spatial(s.input, input, n);
   for (int64_t d = 0; d < n; ++d) {
     int64_t at = 3 - n + d, k = kernel[d], p = padding[d], step = stride[d];

@@ -1,5 +1,6 @@
 // Questions about dtype and shape.
 #include "facula/base/error.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/query_functions.h"
 
@@ -19,6 +20,7 @@ bool is_nonzero(const Tensor& self) {
          self.numel() == 0 ? "Boolean value of Tensor with no values is ambiguous"
                            : "Boolean value of Tensor with more than one value is ambiguous");
   }
+  require_data("is_nonzero", self);
   return *to_dtype(self, kBool).data_as<bool>();
 }
 

@@ -4,25 +4,31 @@
 #include "facula/base/error.h"
 #include "facula/core/unlocked.h"
 #include "facula/kernels/copy.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
 
 void copy_raw(const Tensor& to, const Tensor& from) {
-  if (to.numel() == 0 || to.is_meta() || from.is_meta()) return;
-  if (to.sizes() == from.sizes()) {
-    kernels::copy->copy_strided(kernels::view(to), kernels::view(from));
-    return;
+  Tensor wide = from;
+  if (!(to.sizes() == from.sizes())) {
+    Geometry g = expand_geometry(from, to.sizes());
+    wide = alias_storage(from, g.sizes, g.strides, g.offset);
   }
-  Geometry g = expand_geometry(from, to.sizes());
-  Tensor wide = alias_storage(from, g.sizes, g.strides, g.offset);
+  if (to.numel() == 0 || to.is_meta()) return;
+  FACULA_CHECK(!from.is_meta(), kNotImplemented, "Cannot copy out of meta tensor; no data!");
   kernels::copy->copy_strided(kernels::view(to), kernels::view(wide));
 }
 
 void fill_raw(const Tensor& t, const Scalar& value) {
   if (t.numel() == 0 || t.is_meta()) return;
   kernels::copy->fill(kernels::view(t), value);
+}
+
+void require_data(const char* op, const Tensor& t) {
+  FACULA_CHECK(!t.defined() || !t.is_meta(), kNotImplemented, op,
+               ": reads the values of its arguments, which meta tensors do not have");
 }
 
 Tensor to_dtype(const Tensor& t, DType dtype) {

@@ -67,8 +67,14 @@ Tensor neighbour_sums(const Tensor& t, int64_t dim) {
   return add(along(t, dim, 1, n - 1), along(t, dim, 0, n - 1));
 }
 
+void refuse_bool(const Tensor& y, const char* op) {
+  FACULA_CHECK(y.dtype() != kBool, kNotImplemented, op,
+               ": received a bool input for `y`, but bool ", "is not supported");
+}
+
 // areas gives the trapezoids between neighbouring points.
 Tensor areas(const Tensor& y, const Tensor& x, int64_t dim, const char* op) {
+  refuse_bool(y, op);
   Tensor points = x;
   if (x.dim() == 1) {
     FACULA_CHECK(x.size(0) == y.size(dim), kRuntime, op, ": There must be one `x` value for each ",
@@ -175,6 +181,7 @@ Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
   return div(sum(areas(y, x, dim, "trapezoid"), IntList(dim)), Scalar(2.0));
 }
 Tensor trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
+  refuse_bool(y, "trapezoid");
   if (y.size(dim) == 0) return no_points(y, dim);
   return mul(sum(neighbour_sums(y, dim), IntList(dim)), Scalar(dx.to_double() / 2));
 }
@@ -182,6 +189,7 @@ Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
   return div(cumsum(areas(y, x, dim, "cumulative_trapezoid"), dim), Scalar(2.0));
 }
 Tensor cumulative_trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
+  refuse_bool(y, "cumulative_trapezoid");
   return mul(cumsum(neighbour_sums(y, dim), dim), Scalar(dx.to_double() / 2));
 }
 

@@ -4,6 +4,7 @@
 
 #include "facula/base/error.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/math_functions.h"
@@ -296,6 +297,7 @@ Tensor narrow_tensor(const Tensor& self, int64_t dim, const Tensor& start, int64
   if (start.dim() != 0 || !is_integral(start.dtype())) {
     fail(ErrorKind::kRuntime, "narrow: start must be an 0-dim integral Tensor.");
   }
+  require_data("narrow", start);
   return narrow(self, dim, *to_dtype(start, kInt64).data_as<int64_t>(), length);
 }
 

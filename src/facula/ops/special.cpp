@@ -22,6 +22,7 @@ Tensor no_order_gradient(std::string_view name, std::string_view input, const Te
 // sum over j < p of lgamma(x - j / 2), plus p (p - 1) / 4 log(pi) (DLMF 35.3.5).
 Tensor mvlgamma(const Tensor& self, int64_t p) {
   FACULA_CHECK(p >= 1, kRuntime, "mvlgamma: expected p to be at least 1, got ", p);
+  FACULA_CHECK(p <= 1 << 16, kRuntime, "mvlgamma: expected p of at most 65536, got ", p);
   double number = static_cast<double>(p);
   Tensor total = lgamma(self);
   for (int64_t j = 1; j < p; ++j) total = add(total, lgamma(sub(self, Scalar(j * 0.5))));

@@ -40,8 +40,8 @@ void check_weights(const Tensor& w, int64_t observations, const char* what) {
   FACULA_CHECK(w.numel() == observations, kRuntime, "cov(): expected ", what,
                " to have the same numel as there are observations in the input but got ", w.numel(),
                " != ", observations);
-  FACULA_CHECK(w.numel() == 0 || !facula::any(lt(w, Scalar(0))).data_as<bool>()[0], kRuntime,
-               "cov(): ", what, " cannot be negative");
+  FACULA_CHECK(w.numel() == 0 || w.is_meta() || !facula::any(lt(w, Scalar(0))).data_as<bool>()[0],
+               kRuntime, "cov(): ", what, " cannot be negative");
 }
 
 Tensor observation_weights(const Tensor& fweights, const Tensor& aweights, int64_t observations) {
@@ -201,6 +201,19 @@ void add_combinations(std::vector<int64_t>& out, std::vector<int64_t>& now, int6
   }
 }
 
+// has_combinations says whether there is one at all; throws when there are more than memory holds.
+bool has_combinations(int64_t n, int64_t r, bool with_replacement) {
+  if (with_replacement ? n == 0 : n < r) return false;
+  constexpr double kMost = 1LL << 31;  // numbers in the result
+  constexpr int64_t kLongest = 10000;  // of one combination
+  double pool = with_replacement ? static_cast<double>(n) + r - 1 : n;
+  double logarithm = std::lgamma(pool + 1) - std::lgamma(r + 1.0) - std::lgamma(pool - r + 1);
+  FACULA_CHECK(r <= kLongest && logarithm + std::log(r) < std::log(kMost), kRuntime,
+               "combinations: of ", n, " elements taken ", r,
+               " at a time there are more than memory holds");
+  return true;
+}
+
 }  // namespace
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
@@ -296,7 +309,9 @@ Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
   FACULA_CHECK(r >= 0, kRuntime, "Expect a non-negative number, but got ", r);
   if (r == 0) return zeros({0}, self.dtype(), self.device());
   std::vector<int64_t> chosen, now;
-  add_combinations(chosen, now, self.numel(), r, with_replacement);
+  if (has_combinations(self.numel(), r, with_replacement)) {
+    add_combinations(chosen, now, self.numel(), r, with_replacement);
+  }
   Tensor at = new_empty({static_cast<int64_t>(chosen.size())}, kInt64);
   std::copy(chosen.begin(), chosen.end(), at.data_as<int64_t>());
   return reshape(index_select(self, 0, at), {-1, r});

@@ -8,6 +8,7 @@
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
@@ -56,6 +57,7 @@ void check_search(const Tensor& sequence, const Tensor& values, const Tensor& so
   FACULA_CHECK(sorter.sizes() == sequence.sizes(), kRuntime, op,
                "(): boundary and sorter must have the same size, but got ",
                list_text(sequence.sizes()), " and ", list_text(sorter.sizes()));
+  if (sorter.is_meta()) return;
   Tensor at = to_contiguous(sorter);
   int64_t n = sequence.sizes().back();
   for (int64_t i = 0; i < at.numel(); ++i) {
@@ -119,6 +121,7 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
     raise_error(ErrorKind::kNotImplemented, "\"bincount_cpu\" not implemented for '",
                 dtype_title(self.dtype()), "'");
   }
+  require_data("bincount", self);
   FACULA_CHECK(minlength >= 0, kRuntime, "bincount: minlength should be >= 0, got ", minlength);
   FACULA_CHECK(self.dim() == 1 || self.numel() == 0, kRuntime,
                "bincount only supports 1-d non-negative integral inputs.");
@@ -130,6 +133,7 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   for (int64_t i = 0; i < at.numel(); ++i) {
     int64_t v = at.data_as<int64_t>()[i];
     FACULA_CHECK(v >= 0, kRuntime, "bincount only supports 1-d non-negative integral inputs.");
+    FACULA_CHECK(v < INT64_MAX, kRuntime, "bincount: ", v, " bins and one are beyond memory");
     bins = std::max(bins, v + 1);
   }
   DType type = !weighted ? kInt64 : weights.dtype() == kFloat32 ? kFloat32 : kFloat64;

@@ -199,6 +199,7 @@ T load(const void* p) {
 }  // namespace
 
 Scalar scalar_at(const void* p, DType dtype) {
+  FACULA_CHECK(p, kRuntime, "a meta tensor has no value");
   switch (dtype) {
     case kBool: return Scalar(load<uint8_t>(p) != 0);
     case kUInt8: return Scalar(static_cast<int64_t>(load<uint8_t>(p)));

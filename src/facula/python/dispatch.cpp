@@ -134,10 +134,51 @@ bool all_fit(const Bound& b) {
   return true;
 }
 
+// Functions whose tensors may lie on different devices.
+constexpr const char* kRoaming[] = {"copy_",   "index_put",  "index_put_", "to",
+                                    "type_as", "view_as",    "expand_as",  "reshape_as",
+                                    "set_",    "resize_as_", "is_set_to",  "is_same_size"};
+
+struct Places {
+  bool meta = false, cpu = false;
+  void add(PyObject* o) {
+    if (!is_tensor(o) || !impl(o)) return;
+    bool here = impl(o)->device.is_meta();
+    meta |= here;
+    cpu |= !here && impl(o)->ndim > 0;  // 0-d tensors of the CPU stand for numbers
+  }
+};
+
+// check_places refuses a call whose tensors lie on different devices: a kernel would read what a
+// meta tensor does not have.
+void check_places(const Bound& b) {
+  const Signature& s = *b.sig;
+  Places places;
+  for (int i = 0; i < s.count; ++i) {
+    PyObject* o = b.v[i];
+    if (!o || s.params[i].type > ArgType::kOperand) continue;
+    if (is_tensor(o)) {
+      places.add(o);
+    } else if (PyTuple_Check(o) || PyList_Check(o)) {
+      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); ++k) {
+        places.add(PySequence_Fast_GET_ITEM(o, k));
+      }
+    }
+  }
+  if (!places.meta || !places.cpu) [[likely]]
+    return;
+  for (const char* name : kRoaming) {
+    if (strcmp(s.name, name) == 0) return;
+  }
+  raise_error(ErrorKind::kRuntime, s.name, ": Expected all tensors to be on the same device, but ",
+              "found at least two devices, cpu and meta!");
+}
+
 PyObject* run(const Entry& e, Bound& b, PyObject* self) {
   if ((!b.plain || modes_active) && has_bound_override(b)) [[unlikely]] {
     return override_bound(b, self != nullptr);
   }
+  check_places(b);
   return e.call(b);
 }
 

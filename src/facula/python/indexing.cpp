@@ -19,6 +19,12 @@ namespace {
               " with size ", size);
 }
 
+// spread multiplies a stride by a step; steps beyond the numbers stand before a single element.
+int64_t spread(int64_t stride, Py_ssize_t step) {
+  int64_t product;
+  return __builtin_mul_overflow(stride, step, &product) ? stride : product;
+}
+
 [[noreturn, gnu::cold]] void bad_index(PyObject* o) {
   if (PyUnicode_Check(o)) raise_error(ErrorKind::kType, "new(): invalid data type 'str'");
   raise_error(ErrorKind::kIndex, "only integers, slices (`:`), ellipsis (`...`), None and long or ",
@@ -44,6 +50,9 @@ class View {
 
   int64_t dims() const { return steps_ ? current_.dim() : static_cast<int64_t>(sizes_.size()); }
   int64_t size(int64_t d) const {
+    // A second Ellipsis stands for as many dimensions as the first, which may be too many.
+    FACULA_CHECK(d < dims(), kIndex, "Dimension out of range (expected to be in range of [-",
+                 dims(), ", ", dims() - 1, "], but got ", d, ")");
     return steps_ ? current_->sizes[d] : sizes_[static_cast<size_t>(d)];
   }
 
@@ -75,10 +84,11 @@ class View {
     auto at = static_cast<size_t>(d);
     if (length > 0) offset_ += start * strides_[at];
     sizes_[at] = length;
-    strides_[at] *= step;
+    strides_[at] = spread(strides_[at], step);
   }
 
   void unsqueeze(int64_t d) {
+    FACULA_CHECK(d <= dims(), kIndex, "too many indices for tensor of dimension ", dims());
     if (steps_) {
       current_ = facula::unsqueeze(current_, d);
       return;
@@ -276,7 +286,7 @@ bool plain_view(const Tensor& self, PyObject* const* items, Py_ssize_t n, Tensor
       FACULA_CHECK(step > 0, kValue, "step must be greater than zero");
       size = PySlice_AdjustIndices(size, &start, &stop, step);
       if (size > 0) offset += start * stride;
-      stride *= step;
+      stride = spread(stride, step);
     }
     sizes[kept] = size;
     strides[kept++] = stride;

@@ -43,7 +43,7 @@ PyObject* storage_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     Owned bytes = own(PyBytes_FromObject(size));
     auto n = static_cast<size_t>(PyBytes_GET_SIZE(bytes.get()));
     Storage* s = Storage::make(n, d);
-    if (n) std::memcpy(s->data(), PyBytes_AS_STRING(bytes.get()), n);
+    if (n && s->data()) std::memcpy(s->data(), PyBytes_AS_STRING(bytes.get()), n);
     return make_object(type, s);
   });
 }
@@ -104,6 +104,8 @@ PyObject* storage_copy(PyObject* self, PyObject* const* args, Py_ssize_t n, PyOb
     Storage* from = expect_storage(args[0], "copy_");
     FACULA_CHECK(to->bytes() == from->bytes(), kRuntime, "copy_: expected ", to->bytes(),
                  " bytes, got ", from->bytes());
+    FACULA_CHECK(!to->bytes() || (to->data() && from->data()), kNotImplemented,
+                 "copy_: a storage on meta has no data");
     if (to->bytes()) std::memmove(to->data(), from->data(), to->bytes());
     to->version.value.fetch_add(1, std::memory_order_relaxed);
     return Py_NewRef(self);
@@ -113,7 +115,8 @@ PyObject* storage_copy(PyObject* self, PyObject* const* args, Py_ssize_t n, PyOb
 PyObject* storage_fill(PyObject* self, PyObject* value) {
   return guarded([&]() -> PyObject* {
     Storage* s = storage_of(self);
-    if (s->bytes()) std::memset(s->data(), static_cast<int>(to_int64(value, "fill_")), s->bytes());
+    int byte = static_cast<int>(to_int64(value, "fill_"));
+    if (s->bytes() && s->data()) std::memset(s->data(), byte, s->bytes());
     s->version.value.fetch_add(1, std::memory_order_relaxed);
     return Py_NewRef(self);
   });
@@ -185,6 +188,10 @@ PyObject* storage_sequence_item(PyObject* self, Py_ssize_t i) {
   Storage* s = storage_of(self);
   if (i < 0 || static_cast<size_t>(i) >= s->bytes()) {
     PyErr_SetString(PyExc_IndexError, "storage index out of range");
+    return nullptr;
+  }
+  if (!s->data()) {
+    PyErr_SetString(PyExc_RuntimeError, "a meta storage has no bytes");
     return nullptr;
   }
   return PyLong_FromLong(static_cast<unsigned char>(s->data()[i]));
