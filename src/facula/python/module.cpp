@@ -25,6 +25,7 @@ void build(PyObject* module) {
   init_function_type(module);
   init_autograd(module);
   init_saved_hooks(module);
+  init_gamma_draws(module);
   init_settings(module);
   init_module_base(module);
   init_optim(module);

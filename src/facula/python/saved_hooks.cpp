@@ -9,52 +9,54 @@ namespace facula::python {
 
 namespace {
 
-class GilHeld {
+class HookGil {
  public:
-  GilHeld() : state_(PyGILState_Ensure()) {}
-  ~GilHeld() { PyGILState_Release(state_); }
+  HookGil() : state_(PyGILState_Ensure()) {}
+  ~HookGil() { PyGILState_Release(state_); }
 
  private:
   PyGILState_STATE state_;
 };
 
 // drop releases a reference from any thread and leaves an exception that is set alone.
-void drop(PyObject* object) {
+void drop_packed(PyObject* object) {
   if (!Py_IsInitialized()) return;
-  GilHeld gil;
+  HookGil gil;
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   Py_DECREF(object);
   PyErr_Restore(type, value, trace);
 }
 
-uint32_t version_of(const Tensor& t) { return t->version->value.load(std::memory_order_acquire); }
+uint32_t saved_version(const Tensor& t) {
+  return t->version->value.load(std::memory_order_acquire);
+}
 
 class PythonSavedHooks final : public SavedTensorHooks {
  public:
   PythonSavedHooks(PyObject* pack, PyObject* unpack)
       : pack_(Py_NewRef(pack)), unpack_(Py_NewRef(unpack)) {}
   ~PythonSavedHooks() override {
-    drop(pack_);
-    drop(unpack_);
+    drop_packed(pack_);
+    drop_packed(unpack_);
   }
   PythonSavedHooks(const PythonSavedHooks&) = delete;
   PythonSavedHooks& operator=(const PythonSavedHooks&) = delete;
 
   std::shared_ptr<void> pack(const Tensor& t) override {
-    GilHeld gil;
+    HookGil gil;
     Owned tensor = own(wrap(t));
-    const uint32_t version = version_of(t);
+    const uint32_t version = saved_version(t);
     Owned packed = own(PyObject_CallOneArg(pack_, tensor.get()));
-    FACULA_CHECK(version_of(t) == version, kRuntime,
+    FACULA_CHECK(saved_version(t) == version, kRuntime,
                  "A saved tensor pack hook is modifying its input in place. What is saved must "
                  "stay as it was: copy the tensor before writing to it.");
     return std::shared_ptr<void>(packed.release(),
-                                 [](void* p) { drop(static_cast<PyObject*>(p)); });
+                                 [](void* p) { drop_packed(static_cast<PyObject*>(p)); });
   }
 
   Tensor unpack(const std::shared_ptr<void>& packed) override {
-    GilHeld gil;
+    HookGil gil;
     Owned result = own(PyObject_CallOneArg(unpack_, static_cast<PyObject*>(packed.get())));
     if (!is_tensor(result.get())) {
       raise_error(ErrorKind::kType,
@@ -86,7 +88,7 @@ PyObject* pop_hooks(PyObject*, PyObject*) {
   });
 }
 
-PyMethodDef functions[] = {
+PyMethodDef saved_hook_functions[] = {
     {"_push_saved_tensors_hooks", fast(push_hooks), METH_FASTCALL,
      "Let what nodes save go through a pair of functions from now on in this thread."},
     {"_pop_saved_tensors_hooks", pop_hooks, METH_NOARGS,
@@ -95,6 +97,6 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
-void init_saved_hooks(PyObject* module) { add_functions(module, functions); }
+void init_saved_hooks(PyObject* module) { add_functions(module, saved_hook_functions); }
 
 }  // namespace facula::python
