@@ -176,6 +176,8 @@ def test_binary(op: str, checked) -> None:
     for name in DTYPES:
         if op == "nextafter" and name in ("float16", "bfloat16"):
             continue  # computed in single precision, whose next number is nearer
+        if op.startswith("logaddexp") and name.startswith("complex"):
+            continue  # NumPy has them for real numbers only
         if name == "bool" and op not in ("logical_and", "logical_or", "logical_xor", "eq", "ne"):
             continue
         a, b = pairs(op, name)

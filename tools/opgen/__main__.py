@@ -23,6 +23,7 @@ NOTICE = "// Generated from ops/{}.py; edit the rows there.\n"
 
 def load_table() -> dict[str, list[rows.Row]]:
     """Run ops/*.py and return the rows by family."""
+    rows.TABLE.clear()
     env = {k: getattr(rows, k) for k in ("pointwise", "kernel", "manual", "view", "composite")}
     files = sorted(p for p in (ROOT / "ops").glob("*.py") if not p.name.startswith("_"))
     for path in files:

@@ -6,6 +6,7 @@
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
@@ -92,6 +93,7 @@ std::tuple<Tensor, Tensor> finished(const Tensor& hist, const Tensor& edges, boo
 }
 
 void check_histogram(const Tensor& self, const Tensor& weight) {
+  require_data("histogram", self);
   if (!is_floating(self.dtype())) {
     raise_error(ErrorKind::kNotImplemented, "\"histogram_cpu\" not implemented for '",
                 dtype_title(self.dtype()), "'");
@@ -132,6 +134,7 @@ Tensor equal_edges(const Tensor& self, int64_t bins, std::optional<std::span<con
 
 // histogram_points checks the points of a histogram over several dimensions: a row each.
 Tensor histogram_points(const Tensor& self, size_t dims, const Tensor& weight) {
+  require_data("histogramdd", self);
   FACULA_CHECK(self.dim() >= 2, kRuntime,
                "histogramdd: input tensor should have at least 2 dimensions");
   FACULA_CHECK(static_cast<int64_t>(dims) == self.size(-1), kRuntime, "histogramdd: expected ",
