@@ -143,8 +143,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         own, other = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:
         own, other = ([d] if isinstance(d, int) else list(d) for d in dims)
-    result = _rows._tensordot(a, b, own, other)
-    return result if out is None else out.copy_(result)
+    return _rows._tensordot(a, b, own, other, out=out)
 
 
 def _spacings(spacing: Any, dims: list[int]) -> list[Any]:
@@ -172,7 +171,7 @@ def _gradient_along(t: Tensor, step: Any, dim: int, edge_order: int) -> Tensor:
     if isinstance(step, Tensor):
         gaps = (step[1:] - step[:-1]).reshape(shape)
     else:
-        gaps = _rows.full(shape, step)
+        gaps = _rows.full(shape, step, device=t.device)
     before, after = gaps.narrow(dim, 0, n - 2), gaps.narrow(dim, 1, n - 2)
     slopes = (t.narrow(dim, 1, n - 1) - t.narrow(dim, 0, n - 1)) / gaps
     left, right = slopes.narrow(dim, 0, n - 2), slopes.narrow(dim, 1, n - 2)

@@ -58,7 +58,7 @@ def _filled(input: Tensor, mask: Tensor | None, value: Any) -> Tensor:
 
 
 def _counts(input: Tensor, mask: Tensor | None) -> Tensor:
-    ones = _f.ones(input.shape, dtype=_f.int64)
+    ones = _f.ones(input.shape, dtype=_f.int64, device=input.device)
     return ones if mask is None else _filled(ones, mask, 0)
 
 

@@ -58,7 +58,7 @@ composite("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=No
 # ---- contractions
 composite("inner(Tensor self, Tensor other)", doc="Sums of products over the last dimensions.")
 composite("kron(Tensor self, Tensor other)", doc="The Kronecker product.")
-composite("tensordot_dims(Tensor self, Tensor other, int[] dims_self, int[] dims_other)", names="_tensordot", out=False,
+composite("tensordot_dims(Tensor self, Tensor other, int[] dims_self, int[] dims_other)", names="_tensordot",
           doc="Sums of products over the given dimensions of both tensors.")
 composite("multi_dot(Tensor[] tensors)", names="linalg.multi_dot",
           doc="The product of a chain of matrices, in the cheapest order.")

@@ -68,6 +68,8 @@ def _bag_of_each(
     input: Tensor, offsets: Tensor, include_last_offset: bool
 ) -> tuple[Tensor, Tensor]:
     """Give the bag of each index, and the number of indices in each bag."""
+    if offsets.is_meta:
+        raise NotImplementedError("embedding_bag: the bags depend on offsets, which have no values")
     starts = offsets.tolist()
     if starts and starts[0] != 0:
         raise RuntimeError(

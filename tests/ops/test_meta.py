@@ -12,7 +12,7 @@ DATA = {
     "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount", "item",
     "tolist", "equal", "allclose", "is_nonzero", "nn.functional.one_hot", "repeat_interleave",
     "tensor_split", "combinations", "nn.functional.ctc_loss", "cartesian_prod", "histogram",
-    "histc", "histogramdd", "multinomial", "nonzero_static",
+    "histc", "histogramdd", "multinomial", "nonzero_static", "nn.functional.embedding_bag",
 }
 
 # LAPACK's order of columns shows in one; the other wants a last stride of 1.

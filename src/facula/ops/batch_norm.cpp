@@ -4,6 +4,7 @@
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/norm_functions.h"
 #include "facula/ops/norm_support.h"
@@ -161,6 +162,10 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad_output
                                                        uint64_t output_mask) {
   if (!recording_any({&grad_output, &input, &weight})) {
     return batch_norm_backward_fused(grad_output, input, weight, mean, rstd, training, output_mask);
+  }
+  if (input.dim() < 2) {  // only empty inputs have fewer dimensions
+    auto zeros_of = [](const Tensor& t) { return t.defined() ? zeros_like(t) : Tensor(); };
+    return {zeros_of(input), zeros_of(weight), zeros_of(mean)};
   }
   Sizes shape(static_cast<size_t>(input.dim()), int64_t{1}), dims;
   shape[1] = input->sizes[1];
