@@ -143,6 +143,8 @@ def _from_file(filename: Any, shared: bool = False, nbytes: int = 0) -> _C.Untyp
     import mmap
     import os
 
+    if not isinstance(filename, (str, bytes, os.PathLike)):
+        raise TypeError(f"from_file: expected a path, got {type(filename).__name__}")
     with open(filename, "r+b" if shared else "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if shared and size < nbytes:

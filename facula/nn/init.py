@@ -94,6 +94,11 @@ def trunc_normal_(
     Where [a, b] holds more than 0.3 of the distribution, normal values outside are drawn again;
     else values are uniform on [a, b] and accepted with the ratio of the density to its maximum.
     """
+    if not all(map(math.isfinite, (mean, std))) or std < 0 or not a <= b:
+        raise ValueError(
+            "trunc_normal_: expected a finite mean, a finite std of at least 0 and a <= b, got "
+            f"mean={mean}, std={std}, a={a}, b={b}"
+        )
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "

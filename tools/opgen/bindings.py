@@ -73,7 +73,8 @@ def signature_code(row: Row) -> str:
     array = f"{row.name}_params" if params else "nullptr"
     lines = [f"static Param {row.name}_params[] = {{{', '.join(cells)}}};"] if params else []
     text = json.dumps(error_text(row))
-    lines.append(f'static Signature {row.name}_signature{{"{public_name(row)}", {text}, {array}, {len(params)}, {positional}}};')
+    flag = ", true" if row.kind == "pointwise" else ""
+    lines.append(f'static Signature {row.name}_signature{{"{public_name(row)}", {text}, {array}, {len(params)}, {positional}{flag}}};')
     return "\n".join(lines)
 
 

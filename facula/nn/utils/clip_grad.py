@@ -20,7 +20,11 @@ Tensor = facula.Tensor
 
 
 def _as_list(tensors: Any) -> list[Tensor]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    found = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    for t in found:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected a tensor or an iterable of them, got {type(t).__name__}")
+    return found
 
 
 def get_total_norm(

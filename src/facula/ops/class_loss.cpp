@@ -215,12 +215,6 @@ Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& target, const 
 
 namespace {
 
-Tensor reduce_tensor(const Tensor& losses, std::string_view reduction) {
-  if (reduction == "none") return losses;
-  Tensor total = sum(losses);
-  return reduction == "sum" ? total : div(total, static_cast<double>(losses.numel()));
-}
-
 // cross_entropy with class probabilities as the target.
 Tensor with_probabilities(const Tensor& input, const Tensor& target, const Tensor& weight,
                           std::string_view reduction, double smoothing) {

@@ -4,6 +4,7 @@
 #include "facula/base/error.h"
 #include "facula/base/parallel.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/query_functions.h"
 
@@ -103,6 +104,7 @@ Tensor make_range(const Scalar& start, const Scalar& end, const Scalar& step, bo
 Scalar number_of(const TensorOrScalar& v, const char* op) {
   if (!v.tensor) return v.scalar;
   Tensor t = Tensor::borrow(v.tensor);
+  require_data(op, t);
   if (t.dim() != 0) {
     fail(ErrorKind::kRuntime,
          str(op, " only supports 0-dimensional start and end tensors, but got ", t.dim(),

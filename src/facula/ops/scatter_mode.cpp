@@ -1,4 +1,5 @@
 // The modes of scatter_reduce and index_reduce, and their gradients.
+#include "facula/ops/data_checks.h"
 #include "facula/ops/scatter_mode.h"
 
 #include <cmath>
@@ -88,6 +89,7 @@ std::tuple<Tensor, Tensor> combined_backward(const Tensor& grad, const Tensor& s
 }  // namespace
 
 Scalar scalar_of(const Tensor& t) {
+  require_data("reading a number", t);
   if (t.is_complex()) {
     double parts[2];
     kernels::copy->convert(parts, kComplex128, 16, t.data(), t.dtype(), 16, 1);

@@ -59,7 +59,8 @@ struct Signature {
   const char* text;
   Param* params;
   uint8_t count;
-  uint8_t positional;  // how many may be given by position
+  uint8_t positional;      // how many may be given by position
+  bool pointwise = false;  // a 0-d tensor of the CPU stands for a number beside another device
 };
 
 inline constexpr int kMaxArgs = 24;

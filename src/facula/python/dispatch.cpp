@@ -140,12 +140,12 @@ constexpr const char* kRoaming[] = {"copy_",   "index_put",  "index_put_", "to",
                                     "set_",    "resize_as_", "is_set_to",  "is_same_size"};
 
 struct Places {
-  bool meta = false, cpu = false;
+  bool meta = false, cpu = false, pointwise = false;
   void add(PyObject* o) {
     if (!is_tensor(o) || !impl(o)) return;
     bool here = impl(o)->device.is_meta();
     meta |= here;
-    cpu |= !here && impl(o)->ndim > 0;  // 0-d tensors of the CPU stand for numbers
+    cpu |= !here && (!pointwise || impl(o)->ndim > 0);
   }
 };
 
@@ -153,7 +153,7 @@ struct Places {
 // meta tensor does not have.
 void check_places(const Bound& b) {
   const Signature& s = *b.sig;
-  Places places;
+  Places places{.pointwise = s.pointwise};
   for (int i = 0; i < s.count; ++i) {
     PyObject* o = b.v[i];
     if (!o || s.params[i].type > ArgType::kOperand) continue;

@@ -17,7 +17,7 @@ ALLOWED = (
 )
 # Words that say that an error comes from within and is not about the arguments.
 INNER = re.compile(
-    r"internal|assert|std::|vector::|basic_string|bad_alloc|unreachable|SystemError|"
+    r"internal|assert(?!_\w+\(\))|std::|vector::|basic_string|bad_alloc|unreachable|SystemError|"
     r"unpack_sequence|returned NULL|without setting an exception",
     re.IGNORECASE,
 )

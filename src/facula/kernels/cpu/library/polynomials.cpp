@@ -36,6 +36,8 @@ bool settled(double x, double n, double sign, double& value, int64_t& degree) {
 // that what exceeds the range comes out as an infinity of the right sign.
 template <class Step>
 double recur(int64_t n, double p0, double p1, Step step) {
+  // More steps would take seconds and lose every digit.
+  if (n > 1'000'000) return std::numeric_limits<double>::quiet_NaN();
   double before = p0, now = p1;
   int64_t scale = 0;
   for (int64_t k = 1; k < n; ++k) {
