@@ -1,0 +1,55 @@
+"""What the modules of accelerators that this build has no support for have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def is_available() -> bool:
+    """Say that there is no such device."""
+    return False
+
+
+def is_initialized() -> bool:
+    """Say that no such device has been started."""
+    return False
+
+
+def device_count() -> int:
+    """Return the number of such devices: 0."""
+    return 0
+
+
+def manual_seed(seed: int) -> None:
+    """Accept a seed for the generator of a device."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """Accept a seed for the generators of all devices."""
+
+
+def empty_cache() -> None:
+    """Do nothing: no memory is held."""
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Return the bytes that tensors use on a device: 0."""
+    return 0
+
+
+current_allocated_memory = driver_allocated_memory = memory_allocated
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
+
+def _is_in_bad_fork() -> bool:
+    return False
+
+
+def refusal(kind: str) -> Callable[..., Any]:
+    """Return the function that raises RuntimeError: there is no device of this kind."""
+
+    def _none(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{kind}: no such device is available")
+
+    return _none
