@@ -202,8 +202,8 @@ Tensor fast_path(const Pointwise& row, std::initializer_list<TensorOrScalar> inp
   LoopFn loop = find_loop(row, t);
   if (!loop || compute_type(row, t) != t) return {};
   DType result = result_dtype(row, t);
-  if (out &&
-      ((*out)->dtype != result || !out->is_contiguous() || !same_shape(out->impl(), first))) {
+  if (out && (!(*out)->device.is_cpu() || (*out)->dtype != result || !out->is_contiguous() ||
+              !same_shape(out->impl(), first))) {
     return {};
   }
   alignas(16) char numbers[kMaxInputs][16];
@@ -370,7 +370,7 @@ void pointwise_into(const Pointwise& row, const Tensor& out,
     fail(ErrorKind::kRuntime, str(row.name, ": output with shape ", list_text(out.sizes()),
                                   " doesn't match the broadcast shape ", list_text(plan.shape)));
   }
-  if (plan.has_device && plan.device.type != out.device().type) fail_devices(row.name);
+  if (plan.device.type != out.device().type) fail_devices(row.name);
   DType type = result_dtype(row, plan.compute);
   if (!can_cast(type, out.dtype())) {
     fail(ErrorKind::kRuntime,

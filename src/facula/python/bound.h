@@ -60,7 +60,7 @@ struct Signature {
   Param* params;
   uint8_t count;
   uint8_t positional;      // how many may be given by position
-  bool pointwise = false;  // a 0-d tensor of the CPU stands for a number beside another device
+  bool pointwise = false;  // checks the devices of its tensors itself
 };
 
 inline constexpr int kMaxArgs = 24;

@@ -1,5 +1,6 @@
 // dispatch: matches the arguments of a call to the overloads of a name, hands it to
 // __torch_function__ where one is in play, and calls the row.
+#include "facula/ops/data_checks.h"
 #include "facula/python/arguments.h"
 #include "facula/python/overrides.h"
 #include "facula/python/types.h"
@@ -140,20 +141,22 @@ constexpr const char* kRoaming[] = {"copy_",   "index_put",  "index_put_", "to",
                                     "set_",    "resize_as_", "is_set_to",  "is_same_size"};
 
 struct Places {
-  bool meta = false, cpu = false, pointwise = false;
+  bool meta = false, cpu = false;
   void add(PyObject* o) {
     if (!is_tensor(o) || !impl(o)) return;
     bool here = impl(o)->device.is_meta();
     meta |= here;
-    cpu |= !here && (!pointwise || impl(o)->ndim > 0);
+    cpu |= !here;
   }
 };
 
 // check_places refuses a call whose tensors lie on different devices: a kernel would read what a
-// meta tensor does not have.
+// meta tensor does not have. Pointwise rows see to it themselves: there a 0-d tensor of the CPU may
+// stand for a number.
 void check_places(const Bound& b) {
   const Signature& s = *b.sig;
-  Places places{.pointwise = s.pointwise};
+  if (s.pointwise) return;
+  Places places;
   for (int i = 0; i < s.count; ++i) {
     PyObject* o = b.v[i];
     if (!o || s.params[i].type > ArgType::kOperand) continue;
@@ -170,8 +173,7 @@ void check_places(const Bound& b) {
   for (const char* name : kRoaming) {
     if (strcmp(s.name, name) == 0) return;
   }
-  raise_error(ErrorKind::kRuntime, s.name, ": Expected all tensors to be on the same device, but ",
-              "found at least two devices, cpu and meta!");
+  fail_devices(s.name);
 }
 
 PyObject* run(const Entry& e, Bound& b, PyObject* self) {
