@@ -11,9 +11,9 @@ import facula
 PROGRAM = """
 import sys, time, json
 before = len(sys.modules)
-start = time.perf_counter()
+start = time.process_time()  # what the import costs, not how busy the machine is
 import facula
-spent = time.perf_counter() - start
+spent = time.process_time() - start
 status = open("/proc/self/status").read()
 rss = int(status.split("VmRSS:")[1].split()[0]) / 1024
 print(json.dumps([len(sys.modules), rss, spent, "numpy" in sys.modules]))
