@@ -149,11 +149,11 @@ newaxis = None
 
 #: Packages and modules that are imported when they are first used.
 _SUBMODULES = frozenset(
-    "accelerator amp ao autograd backends classes compiler cpu cuda distributed distributions "
-    "export fft func futures fx hub jit library linalg masked monitor mps mtia multiprocessing "
-    "nested nn onnx ops optim overrides package profiler quantization quasirandom random "
-    "return_types serialization signal sparse special storage testing torch_version types utils "
-    "version xpu __config__ _custom_ops _dynamo _functorch _higher_order_ops _inductor "
+    "accelerator amp ao array_api autograd backends classes compiler cpu cuda distributed "
+    "distributions export fft func futures fx hub jit library linalg masked monitor mps mtia "
+    "multiprocessing nested nn onnx ops optim overrides package profiler quantization quasirandom "
+    "random return_types serialization signal sparse special storage testing torch_version types "
+    "utils version xpu __config__ _custom_ops _dynamo _functorch _higher_order_ops _inductor "
     "_jit_internal _logging _subclasses _tensor_str _utils".split()
 )
 _names_of_few = (

@@ -135,3 +135,33 @@ def _hash_tensor(self: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 
 
 Tensor.volatile = property(lambda self: False, doc="False: a flag of the first versions.")
+
+
+# ---- the array API standard
+
+
+@_attach("__array_namespace__")
+def _array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Any:
+    """Give the namespace of the array API standard: facula.array_api, of revision 2024.12.
+
+    An `api_version` after it, or unknown, is a ValueError.
+    """
+    from facula import array_api
+
+    if api_version is not None and api_version not in array_api._REVISIONS:
+        raise ValueError(
+            f"__array_namespace__: expected api_version to be one of "
+            f"{', '.join(array_api._REVISIONS)}, got {api_version!r}"
+        )
+    return array_api
+
+
+@_attach("to_device")
+def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """Give the array in a device's memory, itself when it is there; the standard's spelling of to.
+
+    There are no streams on the CPU; one that is given is a ValueError.
+    """
+    if stream is not None:
+        raise ValueError(f"to_device: expected no stream for {self.device}, got {stream!r}")
+    return self.to(device)

@@ -91,7 +91,7 @@ void check_product_types(const char* op, const Tensor& a, const Tensor& b) {
     raise_error(ErrorKind::kRuntime, op, ": expected both tensors to have the same dtype, got ",
                 dtype_name(t), " != ", dtype_name(b.dtype()));
   }
-  if (t == kBool || (t >= kUInt16 && t <= kUInt64)) {
+  if (t == kBool) {
     raise_error(ErrorKind::kNotImplemented, '"', op, "\" not implemented for '", dtype_title(t),
                 "'");
   }
