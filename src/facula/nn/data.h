@@ -1,4 +1,6 @@
 // Data: TensorDataset, DataLoader and the digits that ship with the library.
+//
+//   nn::DataLoader loader(nn::digits("train"), {.batch_size = 32, .shuffle = true});
 #pragma once
 #include <string>
 #include <string_view>
@@ -31,7 +33,8 @@ struct DataLoaderOptions {
 
 // DataLoader cuts a dataset into batches. Each pass draws from the generator what Python's
 // DataLoader draws, so a seed gives the same order.
-//   for (const std::vector<Tensor>& batch : loader) ...
+//   nn::DataLoader loader(nn::TensorDataset({rand({6, 3})}), {.batch_size = 2, .shuffle = true});
+//   for (const std::vector<Tensor>& batch : loader) relu(batch[0]);
 class FACULA_API DataLoader {
  public:
   DataLoader(TensorDataset dataset, const DataLoaderOptions& options);

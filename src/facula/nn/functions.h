@@ -1,4 +1,7 @@
 // Layers without weights: activations, pooling, flattening, dropout. Each calls one operator.
+//
+//   nn::MaxPool2d pool(2);
+//   Tensor halved = pool(rand({1, 3, 8, 8}));
 #pragma once
 #include <optional>
 

@@ -1,10 +1,11 @@
 // Bounds are computed in the same steps as in Python, so that they have the same bits.
 #include "facula/nn/init.h"
 
+#include <algorithm>
+
 #include "facula/base/error.h"
 #include "facula/core/thread_state.h"
-#include "facula/ops/random_functions.h"
-#include "facula/ops/shape_functions.h"
+#include "facula/nn/values.h"
 
 namespace facula::nn::init {
 namespace {
@@ -72,6 +73,104 @@ void kaiming_normal_(const Tensor& t, double a, FanMode mode, std::string_view n
                      Generator* g) {
   if (t.numel() == 0) return;
   init::normal_(t, 0, kaiming_std(t, a, mode, nonlinearity), g);
+}
+
+namespace {
+
+// orthonormal gives the factor Q of A = QR whose R has a positive diagonal, by Gram-Schmidt done
+// twice, in float64.
+Tensor orthonormal(const Tensor& a) {
+  Tensor wide = to(a, std::nullopt, kFloat64), q = zeros(wide.sizes(), kFloat64);
+  for (int64_t j = 0; j < wide.size(1); ++j) {
+    Tensor column = select(wide, 1, j), before = narrow(q, 1, 0, j);
+    for (int twice = 0; twice < 2 && j > 0; ++twice) {
+      column = column - mv(before, mv(transpose(before, 0, 1), column));
+    }
+    copy_(select(q, 1, j), column / sqrt(sum(column * column)));
+  }
+  return to(q, std::nullopt, a.dtype());
+}
+
+}  // namespace
+
+void trunc_normal_(const Tensor& t, double mean, double std, double a, double b, Generator* g) {
+  FACULA_CHECK(std::isfinite(mean) && std::isfinite(std) && std >= 0 && a <= b, kValue,
+               "trunc_normal_: expected a finite mean, a finite std of at least 0 and a <= b, got "
+               "mean=",
+               mean, ", std=", std, ", a=", a, ", b=", b);
+  auto share_below = [&](double x) {
+    return (1 + std::erf((x - mean) / (std * std::sqrt(2.0)))) / 2;
+  };
+  NoGrad off;
+  bool common = share_below(b) - share_below(a) > 0.3;
+  double peak = std::min(std::max(mean, a), b);
+  // draw gives values, and where they are accepted.
+  auto draw = [&]() -> std::pair<Tensor, Tensor> {
+    Tensor x = new_empty(t.sizes(), t.dtype());
+    if (common) {
+      facula::normal_(x, mean, std, g);
+      return {x, logical_and(ge(x, a), le(x, b))};
+    }
+    facula::uniform_(x, a, b, g);
+    Tensor u = new_empty(t.sizes(), t.dtype());
+    facula::uniform_(u, 0, 1, g);
+    Tensor z = (x - mean) / std;
+    double top = (peak - mean) / std;
+    return {x, le(log(u), top * top / 2 - z * z / 2)};
+  };
+  auto [x, good] = draw();
+  while (!item_int(all(good))) {
+    auto [next, accepted] = draw();
+    x = where(good, x, next);
+    good = logical_or(good, accepted);
+  }
+  copy_(t, x);
+}
+
+void eye_(const Tensor& t) {
+  FACULA_CHECK(t.dim() == 2, kValue, "Only tensors with 2 dimensions are supported");
+  NoGrad off;
+  zero_(t);
+  fill_(diagonal(t), 1);
+}
+
+void dirac_(const Tensor& t, int64_t groups) {
+  FACULA_CHECK(t.dim() >= 3 && t.dim() <= 5, kValue,
+               "Only tensors with 3, 4, or 5 dimensions are supported");
+  FACULA_CHECK(groups > 0 && t.size(0) % groups == 0, kValue, "dim 0 must be divisible by groups");
+  NoGrad off;
+  zero_(t);
+  int64_t rows = t.size(0) / groups;
+  for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t d = 0; d < std::min(rows, t.size(1)); ++d) {
+      Tensor at = select(select(t, 0, g * rows + d), 0, d);
+      while (at.dim() > 0) at = select(at, 0, at.size(0) / 2);
+      fill_(at, 1);
+    }
+  }
+}
+
+void orthogonal_(const Tensor& t, double gain, Generator* g) {
+  FACULA_CHECK(t.dim() >= 2, kValue, "Only tensors with 2 or more dimensions are supported");
+  if (t.numel() == 0) return;
+  NoGrad off;
+  int64_t rows = t.size(0), columns = t.numel() / rows;
+  Tensor flat = new_empty({rows, columns}, t.dtype());
+  facula::normal_(flat, 0, 1, g);
+  Tensor q =
+      rows < columns ? transpose(orthonormal(transpose(flat, 0, 1)), 0, 1) : orthonormal(flat);
+  copy_(t, reshape(q, t.sizes()) * gain);
+}
+
+void sparse_(const Tensor& t, double sparsity, double std, Generator* g) {
+  FACULA_CHECK(t.dim() == 2, kValue, "Only tensors with 2 dimensions are supported");
+  NoGrad off;
+  int64_t zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(t.size(0))));
+  facula::normal_(t, 0, std, g);
+  for (int64_t column = 0; column < t.size(1); ++column) {
+    Tensor rows = narrow(randperm(t.size(0)), 0, 0, zeros);
+    index_fill_(select(t, 1, column), 0, rows, 0);
+  }
 }
 
 void default_weight_and_bias_(const Tensor& weight, const Tensor& bias) {

@@ -1,5 +1,8 @@
 // Initialisers: functions that fill a tensor in place without recording. They draw in the order of
 // Python's facula.nn.init, so a seed gives the same weights in both languages.
+//
+//   Tensor weight = rand({4, 3});
+//   nn::init::orthogonal_(weight);
 #pragma once
 #include <cmath>
 #include <string_view>
@@ -34,6 +37,19 @@ FACULA_API void kaiming_uniform_(const Tensor& t, double a = 0, FanMode mode = F
 FACULA_API void kaiming_normal_(const Tensor& t, double a = 0, FanMode mode = FanMode::kFanIn,
                                 std::string_view nonlinearity = "leaky_relu",
                                 Generator* g = nullptr);
+
+// trunc_normal_ draws from the normal distribution cut off outside [a, b], by rejection.
+FACULA_API void trunc_normal_(const Tensor& t, double mean = 0, double std = 1, double a = -2,
+                              double b = 2, Generator* g = nullptr);
+// eye_ fills a matrix with the identity.
+FACULA_API void eye_(const Tensor& t);
+// dirac_ fills a convolution's weight so that, in each group, it hands its input channels through.
+FACULA_API void dirac_(const Tensor& t, int64_t groups = 1);
+// orthogonal_ fills with a (semi-)orthogonal matrix, the trailing dimensions flattened.
+FACULA_API void orthogonal_(const Tensor& t, double gain = 1, Generator* g = nullptr);
+// sparse_ draws a matrix from N(0, std) and sets the share `sparsity` of each column to zero.
+FACULA_API void sparse_(const Tensor& t, double sparsity, double std = 0.01,
+                        Generator* g = nullptr);
 
 // default_weight_and_bias_ is how linear maps and convolutions start: both from
 // U(-1/sqrt(fan_in), 1/sqrt(fan_in)), the weight first. The bias may be undefined.

@@ -1,5 +1,8 @@
 // Layers with weights: linear maps, convolutions, embeddings. They start from the same draws as
 // Python's layers of the same name.
+//
+//   nn::Conv2d layer(3, 8, 3, {.padding = 1});
+//   Tensor out = layer(rand({2, 3, 16, 16}));
 #pragma once
 #include <optional>
 

@@ -1,5 +1,8 @@
 // Losses as objects with options, for programs that pass them around; each calls the operator of
 // the same name. `reduction` is "mean", "sum" or "none".
+//
+//   nn::CrossEntropyLoss loss({.label_smoothing = 0.1});
+//   Tensor value = loss(rand({4, 3}), randint(3, {4}));
 #pragma once
 #include <string>
 

@@ -2,6 +2,8 @@
 #include "facula/nn/module.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
@@ -28,9 +30,13 @@ std::string indented(const std::string& text) {
 }  // namespace
 
 std::string float_text(double value) {
-  std::string text = str(value);
-  bool integral = text.find_first_not_of("-0123456789") == std::string::npos;
-  return integral ? text + ".0" : text;
+  if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  double size = std::abs(value);
+  bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
+  char text[64];
+  auto format = plain ? std::chars_format::fixed : std::chars_format::scientific;
+  std::string out(text, std::to_chars(text, text + sizeof text, value, format).ptr);
+  return plain && out.find('.') == std::string::npos ? out + ".0" : out;
 }
 
 Module::Module(std::string type_name) : type_name_(std::move(type_name)) {}

@@ -1,5 +1,6 @@
 // Sequential, a chain of modules. Braces evaluate the modules from left to right, so weights are
-// drawn in the order in which they stand:
+// drawn in the order in which they stand.
+//
 //   nn::Sequential model{nn::Linear(64, 32), nn::ReLU(), nn::Linear(32, 10)};
 #pragma once
 #include <initializer_list>

@@ -1,5 +1,9 @@
 // What programs in C++ want around tensors: arithmetic signs, numbers out of tensors and tensors
 // out of numbers, the seed. Everything else is an operator: facula/ops/functions.h.
+//
+//   manual_seed(0);
+//   double total = item(sum(rand({3}) * 2 + 1));
+//   Tensor t = tensor_of(std::vector<float>{1, 2, 3, 4}, {2, 2});
 #pragma once
 #include <vector>
 

@@ -63,5 +63,40 @@ TEST(Init, EmptyTensorsStay) {
   EXPECT_EQ(largest(b), 0);
 }
 
+TEST(Init, TruncatedDrawsStayWithin) {
+  Tensor t = new_empty({1000}, kFloat32);
+  manual_seed(3);
+  init::trunc_normal_(t, 0, 1, -1, 1.5);
+  EXPECT_GE(item(min(t)), -1);
+  EXPECT_LE(item(max(t)), 1.5);
+  EXPECT_NEAR(item(mean(t)), 0.13, 0.1);
+  init::trunc_normal_(t, 0, 1, 3, 3.5);  // far in the tail: by acceptance
+  EXPECT_GE(item(min(t)), 3);
+  EXPECT_LT(item(mean(t)), 3.25);
+  EXPECT_THROW(init::trunc_normal_(t, 0, -1), Error);
+}
+
+TEST(Init, StructuredWeights) {
+  Tensor square = new_empty({2, 3}, kFloat32);
+  init::eye_(square);
+  EXPECT_EQ(values_of(square), (std::vector<double>{1, 0, 0, 0, 1, 0}));
+  Tensor kernel = new_empty({4, 2, 3}, kFloat32);
+  init::dirac_(kernel, 2);
+  EXPECT_EQ(item(sum(kernel)), 4);
+  EXPECT_EQ(item(select(select(select(kernel, 0, 3), 0, 1), 0, 1)), 1);
+  EXPECT_THROW(init::dirac_(kernel, 3), Error);
+  Tensor wide = new_empty({3, 5}, kFloat32), tall = new_empty({5, 3}, kFloat32);
+  for (const Tensor& t : {wide, tall}) {
+    init::orthogonal_(t, 2);
+    Tensor rows = t.size(0) < t.size(1) ? t : transpose(t, 0, 1);
+    Tensor gram = matmul(rows, transpose(rows, 0, 1)), identity = new_empty({3, 3}, kFloat32);
+    init::eye_(identity);
+    EXPECT_LT(item(max(abs(gram - identity * 4))), 1e-5);
+  }
+  Tensor holes = new_empty({10, 4}, kFloat32);
+  init::sparse_(holes, 0.25);
+  EXPECT_EQ(item_int(sum(eq(holes, 0))), 12);  // ceil(2.5) a column
+}
+
 }  // namespace
 }  // namespace facula::nn

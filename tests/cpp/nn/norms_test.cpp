@@ -47,5 +47,33 @@ TEST(Norms, LayerNormTakesTheLastDimensions) {
             "LayerNorm((4,), eps=1e-05, elementwise_affine=True, bias=False)");
 }
 
+TEST(Norms, OneAndThreeDimensions) {
+  manual_seed(4);
+  Tensor flat = randn({16, 3}) * 3 + 1, block = randn({2, 3, 2, 2, 2}) + 2;
+  EXPECT_NEAR(item(mean(BatchNorm1d(3)(flat))), 0, 1e-5);
+  EXPECT_NEAR(item(mean(BatchNorm3d(3)(block))), 0, 1e-5);
+  EXPECT_THROW(BatchNorm3d(3)(flat), Error);
+  InstanceNorm3d instances(3, {.affine = true, .track_running_stats = true});
+  Tensor one = mean(instances(block), IntList({2, 3, 4}));
+  EXPECT_LT(item(max(abs(one))), 1e-5);
+  EXPECT_NEAR(item(mean(instances.running_mean)), 0.2, 0.1);
+  EXPECT_EQ(InstanceNorm1d(4)(randn({4, 6})).dim(), 2);
+  EXPECT_THROW(instances(randn({2, 4, 2, 2, 2})), Error);
+}
+
+TEST(Norms, GroupsAndRootMeanSquares) {
+  Tensor x = randn({2, 6, 4}) + 3;
+  Tensor grouped = reshape(GroupNorm(2, 6)(x), {2, 2, -1});
+  EXPECT_LT(item(max(abs(mean(grouped, IntList({2}))))), 1e-5);
+  Tensor y = RMSNorm(IntList({4}))(x);
+  EXPECT_LT(item(max(abs(mean(y * y, IntList({2})) - 1))), 1e-5);
+  EXPECT_THROW(GroupNorm(4, 6), Error);
+  EXPECT_EQ(GroupNorm(2, 6).repr(), "GroupNorm(2, 6, eps=1e-05, affine=True, bias=True)");
+  EXPECT_EQ(RMSNorm(IntList({4})).repr(), "RMSNorm((4,), eps=None, elementwise_affine=True)");
+  EXPECT_EQ(InstanceNorm2d(3).repr(),
+            "InstanceNorm2d(3, eps=1e-05, momentum=0.1, affine=False, bias=False, "
+            "track_running_stats=False)");
+}
+
 }  // namespace
 }  // namespace facula::nn

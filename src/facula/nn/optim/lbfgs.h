@@ -1,4 +1,13 @@
 // LBFGS: limited-memory BFGS (Nocedal 1980), which calls the model several times in a step.
+//
+//   nn::Linear model(2, 1);
+//   optim::LBFGS optimizer(model.parameters());
+//   double first_loss = optimizer.step([&] {
+//     optimizer.zero_grad();
+//     Tensor loss = sum(model(rand({4, 2})) * model(rand({4, 2})));
+//     backward(loss);
+//     return item(loss);
+//   });
 #pragma once
 #include <deque>
 #include <vector>

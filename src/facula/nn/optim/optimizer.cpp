@@ -32,6 +32,8 @@ double value_of(const Tensor& t, const std::string& name) {
 
 Optimizer::~Optimizer() = default;
 
+double* Optimizer::momentum(size_t) { return nullptr; }
+
 void Optimizer::add_params(std::vector<Tensor> params) {
   if (params.empty()) raise_error(ErrorKind::kValue, "optimizer got an empty parameter list");
   for (const Tensor& p : params) {
@@ -81,6 +83,18 @@ void Optimizer::zero_grad(bool set_to_none) {
       }
     }
   }
+}
+
+double Optimizer::initial_lr(size_t group) {
+  if (initial_rates_.size() < groups_.size()) initial_rates_.resize(groups_.size());
+  std::optional<double>& kept = initial_rates_.at(group);
+  if (!kept) kept = rate(group);
+  return *kept;
+}
+
+void Optimizer::set_initial_lr(double value, size_t group) {
+  initial_lr(group);
+  initial_rates_.at(group) = value;
 }
 
 std::map<std::string, Tensor> Optimizer::state_dict() const {

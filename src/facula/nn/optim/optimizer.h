@@ -3,6 +3,7 @@
 // schedule.h.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,12 @@ class FACULA_API Optimizer {
   // lr reads and set_lr writes the learning rate of a group.
   double lr(size_t group = 0) const { return const_cast<Optimizer*>(this)->rate(group); }
   void set_lr(double value, size_t group = 0) { rate(group) = value; }
+  // initial_lr is the rate of a group when its first schedule began, which all schedules start
+  // from.
+  double initial_lr(size_t group = 0);
+  void set_initial_lr(double value, size_t group = 0);
+  // momentum points at the momentum of a group, Adam's beta1 for one; null where there is none.
+  virtual double* momentum(size_t group = 0);
 
   // state gives what is kept for a parameter, by its place among all parameters.
   const ParamState& state(size_t index) const { return states_.at(index); }
@@ -48,8 +55,21 @@ class FACULA_API Optimizer {
 
   const char* name_;
   const Layout& layout_;
+  std::vector<std::optional<double>> initial_rates_;
   std::vector<std::vector<Tensor>> groups_;
   std::vector<ParamState> states_;  // of all groups, one after the other
 };
+
+// momentum_in finds what schedules may cycle among the options of an optimiser.
+template <class Options>
+double* momentum_in(Options& o) {
+  if constexpr (requires { o.momentum; }) {
+    return &o.momentum;
+  } else if constexpr (requires { o.beta1; }) {
+    return &o.beta1;
+  } else {
+    return nullptr;
+  }
+}
 
 }  // namespace facula::optim

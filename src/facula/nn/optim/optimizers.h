@@ -1,6 +1,10 @@
-// The optimisers of the C++ front end, named as in PyTorch:
+// The optimisers of the C++ front end, named as in PyTorch.
+//
+//   nn::Linear model(3, 1);
 //   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
-//   optimizer.zero_grad(); loss.backward(); optimizer.step();
+//   optimizer.zero_grad();
+//   backward(sum(model(rand({4, 3}))));
+//   optimizer.step();
 #pragma once
 #include "facula/nn/optim/optimizer.h"
 
@@ -13,6 +17,7 @@ class FACULA_API SGD final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, SgdOptions options);
   SgdOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -28,6 +33,7 @@ class FACULA_API Adam final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, AdamOptions options);
   AdamOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -43,6 +49,7 @@ class FACULA_API AdamW final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, AdamwOptions options);
   AdamwOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -58,6 +65,7 @@ class FACULA_API RMSprop final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, RmspropOptions options);
   RmspropOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -73,6 +81,7 @@ class FACULA_API Adagrad final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, AdagradOptions options);
   AdagradOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -88,6 +97,7 @@ class FACULA_API Adadelta final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, AdadeltaOptions options);
   AdadeltaOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -103,6 +113,7 @@ class FACULA_API Adamax final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, AdamaxOptions options);
   AdamaxOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -118,6 +129,7 @@ class FACULA_API NAdam final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, NadamOptions options);
   NadamOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -133,6 +145,7 @@ class FACULA_API RAdam final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, RadamOptions options);
   RadamOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -148,6 +161,7 @@ class FACULA_API ASGD final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, AsgdOptions options);
   AsgdOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
@@ -163,6 +177,7 @@ class FACULA_API Rprop final : public Optimizer {
   // add_group adds parameters with options of their own.
   void add_group(std::vector<Tensor> params, RpropOptions options);
   RpropOptions& options(size_t group = 0) { return options_.at(group); }
+  double* momentum(size_t group = 0) override { return momentum_in(options_.at(group)); }
 
  private:
   void update_param(size_t group, const Tensor& param, const Tensor& grad,
