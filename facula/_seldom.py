@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from facula import _C
+from facula._arguments import as_tuple
 
 Tensor = _C.Tensor
 _rows = _C._functions
@@ -94,7 +95,7 @@ def hash_tensor(
     """
     if mode != 0:
         raise RuntimeError(f"hash_tensor: unknown mode {mode}")
-    dims = [dim] if isinstance(dim, int) else list(dim)
+    dims = as_tuple(dim, "hash_tensor: dim")
     dims = [d % max(input.dim(), 1) for d in dims] if dims else list(range(input.dim()))
     wide = input.to(_C.float64) if input.is_floating_point() else input.to(_C.int64)
     bits = wide.contiguous().view(_C.int64)

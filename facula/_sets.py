@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from facula import _C
+from facula._arguments import as_tuple
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Give the coordinates of positions in row-major order of a shape."""
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    sizes = as_tuple(shape, "unravel_index: shape")
     return _rows._unravel_index(indices, sizes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from facula import _C
+from facula._arguments import as_tuple
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Any:
     """Give the shape that shapes broadcast to; RuntimeError where they do not."""
-    lists = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    lists = [as_tuple(s, "broadcast_shapes: a shape") for s in shapes]
     length = max((len(s) for s in lists), default=0)
     result = [1] * length
     for shape in lists:
@@ -142,7 +143,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
             raise RuntimeError(f"tensordot expects dims <= ndim_a and ndim_b, but got dims={dims}")
         own, other = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:
-        own, other = ([d] if isinstance(d, int) else list(d) for d in dims)
+        own, other = (as_tuple(d, "tensordot: dims") for d in as_tuple(dims, "tensordot: dims"))
     return _rows._tensordot(a, b, own, other, out=out)
 
 
@@ -156,7 +157,7 @@ def _spacings(spacing: Any, dims: list[int]) -> list[Any]:
             "gradient: expected spacing to be unspecified, a scalar, or of length "
             f"{len(dims)}, but got length {len(spacing)}"
         )
-    return list(spacing)
+    return list(as_tuple(spacing, "gradient: spacing"))
 
 
 def _gradient_along(t: Tensor, step: Any, dim: int, edge_order: int) -> Tensor:
@@ -194,7 +195,7 @@ def gradient(
     """
     if edge_order not in (1, 2):
         raise RuntimeError("gradient: only edge_order=1 and edge_order=2 are supported")
-    dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    dims = range(input.dim()) if dim is None else as_tuple(dim, "gradient: dim")
     dims = [d + input.dim() if d < 0 else d for d in dims]
     if any(not 0 <= d < input.dim() for d in dims):
         raise IndexError(f"gradient: dimension out of range of a {input.dim()}-d tensor: {dim}")

@@ -12,6 +12,7 @@ from typing import Any
 
 import facula as _f
 from facula import Tensor, dtype
+from facula._arguments import as_tuple
 
 __all__ = [
     "amax",
@@ -41,7 +42,7 @@ _Dims = int | Sequence[int] | None
 def _dims(input: Tensor, dim: _Dims) -> tuple[int, ...]:
     if dim is None or (not isinstance(dim, int) and len(dim) == 0):
         return tuple(range(input.dim()))
-    return (dim,) if isinstance(dim, int) else tuple(dim)
+    return as_tuple(dim, "dim")
 
 
 def _typed(input: Tensor, kind: dtype | None) -> Tensor:

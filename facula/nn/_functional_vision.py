@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 import facula
+from facula._arguments import as_tuple
 from facula._C import _nn
 
 Tensor = facula.Tensor
@@ -258,7 +259,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     align_corners = _align_default(align_corners)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
-    size = tuple(size)
+    size = as_tuple(size, "affine_grid: size")
     spatial = len(size) - 2
     if spatial not in (2, 3):
         raise NotImplementedError(
