@@ -159,7 +159,7 @@ _SUBMODULES = frozenset(
 _names_of_few = (
     "Event PyTorchFileReader PyTorchFileWriter Stream SymBool SymFloat SymInt Tag _assert "
     "_assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
-    "_check_type _check_value _disable_dynamo _scaled_mm _scaled_grouped_mm _grouped_mm "
+    "_check_type _check_value _check_with _disable_dynamo _scaled_mm _scaled_grouped_mm "
     "_shape_as_tensor chalf complex32 empty_quantized float4_e2m1fn_x2 float8_e4m3fn "
     "float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu get_deterministic_debug_mode "
     "get_file_path int1 int2 int3 int4 int5 int6 int7 "
@@ -201,6 +201,7 @@ _ELSEWHERE = {
     "vmap": "func",
     "lu": "_matrices",
     "chain_matmul": "_matrices",
+    "_grouped_mm": "nn._functional_grouped",
     "svd_lowrank": "_matrices",
     "pca_lowrank": "_matrices",
     "lobpcg": "_matrices",

@@ -21,10 +21,15 @@ def _raise_unless(cond: Any, message: Any, kind: type[Exception]) -> None:
     if message is None:
         text = "Expected cond to be True, but got False."
     else:
-        if not callable(message):
-            raise TypeError("message must be a callable")
-        text = str(message())
+        text = str(message() if callable(message) else message)
     raise kind(text)
+
+
+def _check_with(
+    error_type: type[Exception], cond: Any, message: Callable[[], Any] | str | None
+) -> None:
+    """Raise an error of the given type with `message`, a text or what gives it, unless `cond`."""
+    _raise_unless(cond, message, error_type)
 
 
 def _check(cond: Any, message: Callable[[], str] | None = None) -> None:
@@ -190,7 +195,7 @@ PyTorchFileWriter = _absent.absent_class(
     "facula.PyTorchFileWriter", "facula.save writes checkpoints"
 )
 Tag = _absent.absent_class("facula.Tag", "operators have no tags")
-for _name in "while_loop cond _scaled_mm _scaled_grouped_mm _grouped_mm empty_quantized".split():
+for _name in "while_loop cond _scaled_mm _scaled_grouped_mm empty_quantized".split():
     globals()[_name] = _absent.absent_function(f"facula.{_name}")
 
 

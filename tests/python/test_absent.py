@@ -117,6 +117,8 @@ def test_checks_and_symbolic_numbers():
     facula._check(True)
     with pytest.raises(ValueError, match="why"):
         facula._check_value(False, lambda: "why")
+    with pytest.raises(KeyError, match="why"):
+        facula._check_with(KeyError, False, "why")
     with pytest.raises(AssertionError, match="why"):
         facula._assert(False, "why")
     with pytest.raises(RuntimeError):
