@@ -150,11 +150,12 @@ newaxis = None
 #: Packages and modules that are imported when they are first used.
 _SUBMODULES = frozenset(
     "accelerator amp ao array_api autograd backends classes compiler cpu cuda distributed "
-    "distributions export fft func futures fx hub jit library linalg masked monitor mps mtia "
-    "multiprocessing nested nn onnx ops optim overrides package profiler quantization quasirandom "
-    "random return_types serialization signal sparse special storage testing torch_version types "
-    "utils version xpu __config__ _custom_ops _dynamo _functorch _higher_order_ops _inductor "
-    "_jit_internal _logging _subclasses _tensor_str _utils".split()
+    "distributions export fft func functional futures fx hub jit library linalg masked monitor mps "
+    "mtia multiprocessing nested nn onnx ops optim overrides package profiler quantization "
+    "quasirandom random return_types serialization signal sparse special storage testing "
+    "torch_version types utils version xpu __config__ _custom_ops _dynamo _functorch "
+    "_higher_order_ops _inductor _jit_internal _logging _lowrank _subclasses _tensor_str "
+    "_utils".split()
 )
 _names_of_few = (
     "Event PyTorchFileReader PyTorchFileWriter Stream SymBool SymFloat SymInt Tag _assert "
@@ -167,7 +168,13 @@ _names_of_few = (
     "legacy_contiguous_format per_channel_affine per_tensor_affine "
     "prepare_multiprocessing_environment qint32 qint8 quint2x4 quint4x2 quint8 bits8 sym_float "
     "sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum uint1 uint2 uint3 uint4 uint5 uint6 "
-    "uint7 while_loop"
+    "uint7 while_loop _check_tensor_all_with vander quantize_per_tensor quantize_per_channel "
+    "quantize_per_tensor_dynamic dequantize fake_quantize_per_tensor_affine int_repr parse_schema "
+    "fake_quantize_per_channel_affine _make_per_tensor_quantized_tensor per_tensor_symmetric "
+    "per_channel_symmetric per_channel_affine_float_qparams qscheme has_lapack has_openmp has_mkl "
+    "has_spectral AnyType BoolType ClassType DeviceObjType DictType ErrorReport FloatType "
+    "FunctionSchema FutureType Graph InterfaceType IntType ListType Node NoneType NumberType "
+    "OptionalType StringType TensorType TupleType Type UnionType Value JITException"
 ).split()
 _names_of_seldom = (
     "bilinear ctc_loss detach detach_ from_file get_device hash_tensor "

@@ -13,11 +13,19 @@ _FALSE = frozenset(
     "_is_torch_function_mode_enabled _jit_set_profiling_executor _jit_set_profiling_mode "
     "_jit_set_texpr_fuser_enabled _jit_texpr_fuser_enabled _get_cudnn_benchmark "
     "_is_fwd_grad_enabled _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu "
-    "_debug_set_autodiff_subgraph_inlining _has_mps _has_cuda _has_mkldnn".split()
+    "_debug_set_autodiff_subgraph_inlining _are_functorch_transforms_active "
+    "_jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode _jit_can_fuse_on_cpu "
+    "_jit_can_fuse_on_gpu _set_math_sdp_allow_fp16_bf16_reduction _has_mps _has_cuda _has_mkldnn".split()
 )
 _CLASSES = (
     "FunctionSchema Graph Node Value ScriptFunction ScriptModule CompilationUnit Type "
     "TensorType ListType OptionalType _NodeBase Argument ErrorReport"
+).split()
+
+
+_WRAPPED = (
+    "is_batchedtensor is_gradtrackingtensor is_functorch_wrapped_tensor is_functionaltensor "
+    "is_legacy_batchedtensor is_dead_tensor_wrapper"
 ).split()
 
 
@@ -95,6 +103,26 @@ def _rpc_module() -> types.ModuleType:
     return module
 
 
+def _functorch_module() -> types.ModuleType:
+    """Make the module of wrapped tensors: no tensor of a program is one."""
+    module: Any = types.ModuleType("facula._C._functorch")
+    for name in _WRAPPED:
+        setattr(module, name, _false)
+    module.get_unwrapped = module.unwrap_if_dead = lambda tensor: tensor
+    module.maybe_get_level = module.maybe_get_bdim = lambda tensor: -1
+    module.peek_interpreter_stack = lambda: None
+    for name in ("_add_batch_dim", "_remove_batch_dim", "_vmap_increment_nesting",
+                 "_vmap_decrement_nesting", "get_interpreter_stack"):  # fmt: skip
+        why = "facula.func has no interpreters by this name"
+        setattr(module, name, _absent.absent_function(f"facula._C._functorch.{name}", why))
+    return module
+
+
+def _is_alias_of(a: Any, b: Any) -> bool:
+    """Say whether two tensors share their memory."""
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
 def look_up(name: str) -> Any:
     """Return what stands for `_C.name`; AttributeError when nothing does."""
     if name in ("DispatchKey", "DispatchKeySet", "_log_api_usage_once", "_ExcludeDispatchKeyGuard",
@@ -105,13 +133,19 @@ def look_up(name: str) -> Any:
 
         value = overrides.DisableTorchFunctionSubclass
     elif name == "_functorch":
-        value = types.SimpleNamespace(
-            is_batchedtensor=_false,
-            is_gradtrackingtensor=_false,
-            is_functorch_wrapped_tensor=_false,
-        )
+        value = _functorch_module()
     elif name == "_distributed_rpc":
         value = _rpc_module()
+    elif name == "_get_accelerator":
+        from facula import device
+
+        value = lambda: device("cpu")  # noqa: E731
+    elif name == "_is_alias_of":
+        value = _is_alias_of
+    elif name == "_get_default_device":
+        from facula import get_default_device
+
+        value = lambda: str(get_default_device())  # noqa: E731
     elif name in _FALSE:
         value = _false
     elif name in _CLASSES:

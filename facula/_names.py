@@ -62,6 +62,13 @@ def _check_tensor_all(cond: _C.Tensor, message: Callable[[], str] | None = None)
     _raise_unless(bool(cond.all().item()), message, RuntimeError)
 
 
+def _check_tensor_all_with(
+    error_type: type[Exception], cond: _C.Tensor, message: Callable[[], Any] | str | None = None
+) -> None:
+    """Raise an error of the given type with `message` unless all elements are true."""
+    _raise_unless(bool(cond.all().item()), message, error_type)
+
+
 def _check_is_size(i: int, message: Callable[[], str] | None = None, *, max: Any = None) -> None:
     """Raise RuntimeError with `message()` unless a number can be a size."""
     _check(i >= 0 and (max is None or i <= max), message)
@@ -182,6 +189,9 @@ for _bits in range(1, 8):
     globals()[f"int{_bits}"] = _MissingDType(f"int{_bits}", 1, "s")
 
 per_tensor_affine, per_channel_affine = "per_tensor_affine", "per_channel_affine"
+per_tensor_symmetric, per_channel_symmetric = "per_tensor_symmetric", "per_channel_symmetric"
+per_channel_affine_float_qparams = "per_channel_affine_float_qparams"
+qscheme = str
 legacy_contiguous_format = _C.contiguous_format
 
 # Streams and events of devices.
@@ -195,8 +205,42 @@ PyTorchFileWriter = _absent.absent_class(
     "facula.PyTorchFileWriter", "facula.save writes checkpoints"
 )
 Tag = _absent.absent_class("facula.Tag", "operators have no tags")
-for _name in "while_loop cond _scaled_mm _scaled_grouped_mm empty_quantized".split():
+for _name in (
+    "while_loop cond _scaled_mm _scaled_grouped_mm empty_quantized quantize_per_tensor "
+    "quantize_per_channel quantize_per_tensor_dynamic dequantize fake_quantize_per_tensor_affine "
+    "fake_quantize_per_channel_affine _make_per_tensor_quantized_tensor int_repr parse_schema"
+).split():
     globals()[_name] = _absent.absent_function(f"facula.{_name}")
+for _name in (
+    "AnyType BoolType ClassType DeviceObjType DictType ErrorReport FloatType FunctionSchema "
+    "FutureType Graph InterfaceType IntType ListType Node NoneType NumberType OptionalType "
+    "StringType TensorType TupleType Type UnionType Value JITException"
+).split():
+    globals()[_name] = _absent.absent_class(f"facula.{_name}", "TorchScript is not built")
+has_lapack = has_openmp = True
+has_mkl = has_spectral = False
+
+
+def vander(x: _C.Tensor, N: int | None = None, increasing: bool = False) -> _C.Tensor:  # noqa: N803
+    """Give the matrix whose columns are the powers of a vector, the highest first.
+
+    `N` columns, by default as many as elements. A tensor of another rank is a RuntimeError.
+
+    Example:
+        >>> facula.vander(facula.tensor([1, 2, 3]))
+        tensor([[1, 1, 1],
+                [4, 2, 1],
+                [9, 3, 1]])
+    """
+    if x.dim() != 1:
+        raise RuntimeError(f"vander: x must be a one-dimensional tensor, got {x.dim()} dimensions")
+    columns = x.numel() if N is None else N
+    if columns < 0:
+        raise RuntimeError(f"vander: N must be non-negative, got {columns}")
+    exponents = _C._functions.arange(columns)
+    if not increasing:
+        exponents = exponents.flip(0)
+    return x.unsqueeze(-1) ** exponents if columns else x.new_empty((x.numel(), 0))
 
 
 def _disable_dynamo(fn: Any = None, recursive: bool = True) -> Any:

@@ -252,7 +252,7 @@ def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> _HookHa
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """Give the name of the legacy type, or convert to a dtype or legacy type."""
     if dtype is None:
-        return f"facula.{TITLE_OF[self.dtype]}Tensor"
+        return f"{_C._package_name()}.{TITLE_OF[self.dtype]}Tensor"
     if isinstance(dtype, str):
         import facula
 

@@ -134,6 +134,25 @@ def _hash_tensor(self: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     return hash_tensor(self, dim, keepdim=keepdim, mode=mode)
 
 
+@_attach("polygamma_")
+def _polygamma_(self: Tensor, n: int) -> Tensor:
+    """Replace every element by the n-th derivative of digamma at it."""
+    return self.copy_(_C._functions.polygamma(n, self))
+
+
+def _old_solver(name: str) -> None:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from facula import _matrices
+
+        return getattr(_matrices, name)(self, *args, **kwargs)
+
+    method.__doc__ = f"Removed, as in PyTorch; see facula.{name}."
+    _attach(name)(method)
+
+
+for _name in ("eig", "symeig", "lstsq", "solve"):
+    _old_solver(_name)
+
 Tensor.volatile = property(lambda self: False, doc="False: a flag of the first versions.")
 
 

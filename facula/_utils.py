@@ -147,3 +147,27 @@ def _rebuild_from_type(rebuild: Any, kind: type, args: tuple, state: dict) -> An
     if state:
         result.__setstate__(state)
     return result
+
+
+def _get_available_device_type() -> str | None:
+    """Give the kind of the accelerator: there is none."""
+    return None
+
+
+def _get_device_module(device_type: str) -> Any:
+    """Give the module of a kind of device: `facula.cpu` for "cpu"."""
+    import facula
+
+    module = getattr(facula, device_type, None)
+    if module is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module.")
+    return module
+
+
+def _get_async_or_non_blocking(name: str, non_blocking: bool, kwargs: dict) -> bool:
+    """Read the old keyword `async` of a copy in place of `non_blocking`."""
+    if not kwargs:
+        return non_blocking
+    if len(kwargs) != 1 or "async" not in kwargs:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    return kwargs["async"]

@@ -34,6 +34,13 @@ _ALIGNMENT = 64  # of the storages' records, so that they can be mapped
 _CHUNK = 1 << 22
 _LOCAL_HEADER = 30
 DEFAULT_PROTOCOL = 2
+# What `map_location` and `f` may be, for annotations.
+MAP_LOCATION = Callable[[Any, str], Any] | facula.device | str | dict[str, str] | None
+FILE_LIKE = str | os.PathLike[str] | IO[bytes]
+
+
+class SourceChangeWarning(Warning):
+    """A warning of PyTorch's first file format, for filters; it is never given."""
 
 
 # Names that files may use.

@@ -59,6 +59,19 @@ class _Twin:
         module.__spec__ = self._spec
 
 
+class _Given:
+    """The loader of a part of the compiled module, which is there already."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._module = module
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        return self._module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
+
+
 class AliasFinder:
     """Finds torch.* as facula.*, and sees to the names of Facula's modules as they are loaded."""
 
@@ -99,6 +112,12 @@ class AliasFinder:
     def _twin_of(fullname: str) -> Any:
         if _below(ours(fullname), __package__):
             return None
+        parent, _, name = fullname.rpartition(".")
+        if parent == _THEIRS + "._C":
+            made = getattr(sys.modules[_OURS]._C, name, None)
+            if not isinstance(made, types.ModuleType):
+                return None
+            return importlib.machinery.ModuleSpec(fullname, _Given(made))
         try:
             spec = importlib.util.find_spec(ours(fullname))
         except (ModuleNotFoundError, ValueError):

@@ -9,6 +9,7 @@ from facula import _C
 from facula.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from facula.autograd.function import Function
 from facula.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from facula.autograd.variable import Variable  # noqa: F401
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ __all__ = [
 ]
 
 Tensor = _C.Tensor
-Variable = _C.Tensor
 
 
 def _as_tuple(value: Any) -> tuple:
@@ -102,6 +102,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -114,6 +115,7 @@ def grad(
         grad_outputs: the gradients to start with; None for tensors of one element means ones.
         retain_graph: keep what the graph saved for another backward; default: `create_graph`.
         create_graph: record the computation of the gradients, for higher derivatives.
+        only_inputs: has no effect; gradients of other leaves are never accumulated.
         allow_unused: give None for inputs that the outputs do not depend on, instead of an error.
         is_grads_batched: the first dimension of `grad_outputs` counts separate computations.
         materialize_grads: give zeros instead of None for unused inputs.

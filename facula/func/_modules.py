@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import facula
 from facula import nn
-from facula.nn.utils.stateless import functional_call
+from facula.nn.utils import stateless
 
 __all__ = [
     "functional_call",
@@ -16,6 +17,31 @@ __all__ = [
 ]
 
 Tensor = facula.Tensor
+
+
+def functional_call(
+    module: nn.Module,
+    parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with the given tensors, in one dict or several, in place of its parameters and
+    buffers of these names; the module stays as it is.
+
+    Tensors that are tied in the module are replaced together with `tie_weights`. Errors: ValueError
+    for names that several dicts give, RuntimeError with `strict` for names missing or unknown.
+
+    >>> net = nn.Linear(2, 1)
+    >>> functional_call(net, {"weight": facula.zeros(1, 2)}, facula.ones(2)) - net.bias
+    tensor([0.], grad_fn=<SubBackward0>)
+
+    """
+    return stateless.functional_call(
+        module, parameter_and_buffer_dicts, args, kwargs, tie_weights=tie_weights, strict=strict
+    )
 
 
 def stack_module_state(

@@ -20,6 +20,7 @@ __all__ = [
     "ScriptModule",
     "annotate",
     "export",
+    "fork",
     "freeze",
     "ignore",
     "interface",
@@ -34,6 +35,7 @@ __all__ = [
     "script_if_tracing",
     "trace",
     "unused",
+    "wait",
 ]
 
 _WHY = "TorchScript programs are neither made nor read"
@@ -55,6 +57,48 @@ trace = _absent.absent_function("facula.jit.trace", _WHY)
 trace_module = _absent.absent_function("facula.jit.trace_module", _WHY)
 load = _absent.absent_function("facula.jit.load", _WHY)
 save = _absent.absent_function("facula.jit.save", _WHY)
+
+
+class Error(RuntimeError):
+    """An error inside a TorchScript program, for `except`: there are none."""
+
+
+class TracerWarning(Warning):
+    """A warning of tracing, for filters: nothing is traced."""
+
+
+class ScriptWarning(Warning):
+    """A warning of scripting, for filters: nothing is compiled."""
+
+
+def fork(func: Callable, *args: Any, **kwargs: Any) -> Any:
+    """Call a function and return a Future of its result, which is there already."""
+    from facula.futures import Future
+
+    future: Future = Future()
+    try:
+        future.set_result(func(*args, **kwargs))
+    except Exception as error:
+        future.set_exception(error)
+    return future
+
+
+def wait(future: Any) -> Any:
+    """Give the result of a Future."""
+    return future.wait()
+
+
+_fork, _wait = fork, wait
+
+
+class strict_fusion(contextlib.ContextDecorator):  # noqa: N801
+    """A context that changes nothing: nothing is fused."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: Any) -> None:
+        pass
 
 
 class Attribute:

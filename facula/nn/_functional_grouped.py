@@ -90,9 +90,7 @@ def grouped_mm(
     if type(mat_a) is not Tensor or type(mat_b) is not Tensor:
         if _C._has_torch_function_variadic(mat_a, mat_b):
             options = {"offs": offs, "bias": bias, "out_dtype": out_dtype}
-            return _C._handle_torch_function(
-                grouped_mm, (mat_a, mat_b), (mat_a, mat_b), options
-            )
+            return _C._handle_torch_function(grouped_mm, (mat_a, mat_b), (mat_a, mat_b), options)
     _check_grouped(mat_a, mat_b, offs, bias, out_dtype)
     if offs is None:
         return _rows.bmm(mat_a, mat_b)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from facula._C import _nn
+from facula._C import Tensor, _nn  # noqa: F401
 from facula.nn._functional_activation import (  # noqa: F401
     alpha_dropout,
     celu,
@@ -35,6 +35,9 @@ from facula.nn._functional_activation import (  # noqa: F401
     threshold,
 )
 from facula.nn._functional_attention import (  # noqa: F401
+    _canonical_mask,
+    _in_projection,
+    _in_projection_packed,
     multi_head_attention_forward,
 )
 from facula.nn._functional_ctc import ctc_loss  # noqa: F401

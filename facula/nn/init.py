@@ -303,6 +303,25 @@ def _deprecated(fn: Callable) -> Callable:
     return alias
 
 
+_make_deprecate = _deprecated
+_no_grad_uniform_, _no_grad_normal_ = uniform_, normal_
+
+
+def _no_grad_fill_(tensor: Tensor, val: float) -> Tensor:
+    with facula.no_grad():
+        return tensor.fill_(val)
+
+
+def _no_grad_zero_(tensor: Tensor) -> Tensor:
+    return _no_grad_fill_(tensor, 0.0)
+
+
+def _no_grad_trunc_normal_(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any = None
+) -> Tensor:
+    return trunc_normal_(tensor, mean, std, a, b, generator)
+
+
 uniform = _deprecated(uniform_)
 normal = _deprecated(normal_)
 constant = _deprecated(constant_)

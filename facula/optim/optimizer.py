@@ -17,6 +17,27 @@ from typing import Any
 
 import facula
 from facula import _C
+from facula.optim._helpers import (  # noqa: F401
+    ParamsT,
+    _capturable_doc,
+    _default_to_fused_or_foreach,
+    _device_dtype_check_for_fused,
+    _differentiable_doc,
+    _disable_dynamo_if_unsupported,
+    _dispatch_sqrt,
+    _foreach_doc,
+    _fused_doc,
+    _get_capturable_supported_devices,
+    _get_scalar_dtype,
+    _get_value,
+    _maximize_doc,
+    _params_doc,
+    _stack_if_compiling,
+    _to_scalar,
+    _use_grad_for_differentiable,
+    _view_as_real,
+)
+from facula.utils._foreach_utils import _group_tensors_by_device_and_dtype
 from facula.utils.hooks import RemovableHandle
 
 __all__ = [
@@ -37,6 +58,7 @@ class _Required:
 
 
 required = _Required()
+_RequiredParameter = _Required
 
 
 def _register(hooks: dict, hook: Callable, prepend: bool = False) -> RemovableHandle:
@@ -129,6 +151,7 @@ class Optimizer:
 
     _in_step = False
     _opt_called = False
+    _group_tensors_by_device_and_dtype = staticmethod(_group_tensors_by_device_and_dtype)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

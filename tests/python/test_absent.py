@@ -135,3 +135,42 @@ def test_warning_names_the_caller():
         _absent.once("facula.test_name", "text")
         _absent.once("facula.test_name", "text")
     assert len(caught) == 1 and caught[0].filename == __file__
+
+
+def test_futures_of_calls_are_there_at_once():
+    assert facula.jit.wait(facula.jit.fork(lambda x: x + 1, 2)) == 3
+    with pytest.raises(ZeroDivisionError):
+        facula.jit.wait(facula.jit.fork(lambda: 1 // 0))
+
+
+def test_names_of_results_exist_before_their_first_use():
+    for name in ("max", "topk", "cummin", "kthvalue", "sort", "qr", "linalg_eigh"):
+        kind = getattr(facula.return_types, name)
+        assert issubclass(kind, tuple) and kind.__name__ == name
+    assert isinstance(facula.ones(2).max(0), facula.return_types.max)
+    with pytest.raises(AttributeError):
+        _ = facula.return_types.nothing
+
+
+def test_parts_of_optimisers_and_modules_under_their_names():
+    from facula.nn.modules.module import _global_forward_hooks
+    from facula.optim.optimizer import _use_grad_for_differentiable, _view_as_real
+
+    class Halving(facula.optim.Optimizer):
+        @_use_grad_for_differentiable
+        def step(self, closure=None):
+            assert not facula.is_grad_enabled()
+            for p in self.param_groups[0]["params"]:
+                p.mul_(0.5)
+
+    p = facula.ones(2, requires_grad=True)
+    Halving([p], {"differentiable": False}).step()
+    assert p.tolist() == [0.5, 0.5]
+    params, grads = [facula.ones(2, dtype=facula.complex64)], [facula.ones(2) * 1j]
+    _view_as_real(params, grads)
+    assert params[0].shape == (2, 2) and grads[0].shape == (2, 2)
+    layer = facula.nn.Linear(2, 1)
+    assert facula.equal(layer._call_impl(p), layer(p))
+    assert not _global_forward_hooks
+    net = facula.func.functional_call(layer, parameter_and_buffer_dicts={}, args=(p,))
+    assert facula.equal(net, layer(p))

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import facula
-from facula._C import _set_global_module_hooks
+from facula._C import ModuleBase, _set_global_module_hooks
 from facula.utils.hooks import BackwardHook, RemovableHandle
 
 _forward_pre: OrderedDict = OrderedDict()
@@ -319,6 +319,15 @@ class CallMixin:
         if var.grad_fn is not None:
             for hook in hooks:
                 var.grad_fn.register_hook(_WrappedHook(hook, self))
+
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module as `module(...)` does, whatever `__call__` a subclass has."""
+        return ModuleBase.__call__(self, *args, **kwargs)
+
+    _wrapped_call_impl = _call_impl
+
+    def _slow_forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.forward(*args, **kwargs)
 
     def _call_with_hooks(self, *args: Any, **kwargs: Any) -> Any:
         """Call forward with every hook, the modules' global ones first."""

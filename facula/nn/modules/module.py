@@ -9,13 +9,14 @@ keeps `_parameters`, `_buffers` and `_modules`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import facula
 from facula._C import ModuleBase
 from facula.nn.modules import _module_call as _call
-from facula.nn.modules._module_call import (
+from facula.nn.modules._module_call import (  # noqa: F401
     CallMixin,
+    _WrappedHook,
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
@@ -46,11 +47,18 @@ __all__ = [
 ]
 
 Tensor = facula.Tensor
+T = TypeVar("T", bound="Module")
+# The hooks of all modules, under PyTorch's names.
+_global_forward_pre_hooks, _global_forward_hooks = _call._forward_pre, _call._forward
+_global_backward_pre_hooks, _global_backward_hooks = _call._backward_pre, _call._backward
+_global_parameter_registration_hooks = _call.parameter_registration_hooks
+_global_buffer_registration_hooks = _call.buffer_registration_hooks
+_global_module_registration_hooks = _call.module_registration_hooks
 
 
-def _addindent(text: str, spaces: int) -> str:
-    lines = text.split("\n")
-    return "\n".join([lines[0], *(" " * spaces + line for line in lines[1:])])
+def _addindent(s_: str, numSpaces: int) -> str:  # noqa: N803
+    lines = s_.split("\n")
+    return "\n".join([lines[0], *(" " * numSpaces + line for line in lines[1:])])
 
 
 def _type_name(value: Any) -> str:

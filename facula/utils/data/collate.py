@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from copy import copy
 from typing import Any
@@ -72,18 +73,54 @@ def default_collate(batch: Any) -> Any:
     Tensors and arrays are stacked along a new first dimension, numbers become one tensor, text
     stays a list, and containers are collated field by field.
     """
-    return collate(batch)
+    return collate(batch, collate_fn_map=default_collate_fn_map)
+
+
+def collate_tensor_fn(batch: Any, *, collate_fn_map: dict | None = None) -> Any:
+    """Stack tensors along a new first dimension."""
+    return facula.stack(list(batch), 0)
+
+
+def collate_float_fn(batch: Any, *, collate_fn_map: dict | None = None) -> Any:
+    """Make a tensor of float64 of numbers."""
+    return facula.tensor(batch, dtype=facula.float64)
+
+
+def collate_int_fn(batch: Any, *, collate_fn_map: dict | None = None) -> Any:
+    """Make a tensor of integers."""
+    return facula.tensor(batch)
+
+
+def collate_str_fn(batch: Any, *, collate_fn_map: dict | None = None) -> Any:
+    """Leave texts in their list."""
+    return batch
+
+
+default_collate_err_msg_format = _MESSAGE
+np_str_obj_array_pattern = re.compile(r"[SaUO]")
+#: What `default_collate` does with which type; programs may add types of their own.
+default_collate_fn_map: dict[Any, Any] = {
+    facula.Tensor: collate_tensor_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
+}
 
 
 def collate(batch: Any, *, collate_fn_map: dict | None = None) -> Any:
     """Collate as `default_collate` does; types of `collate_fn_map` have functions of their own."""
     first = batch[0]
-    for cls, function in (collate_fn_map or {}).items():
-        if isinstance(first, cls):
+    functions = collate_fn_map or {}
+    if type(first) in functions:
+        return functions[type(first)](batch, collate_fn_map=collate_fn_map)
+    numpy = _is_numpy(first)
+    for cls, function in functions.items():
+        if isinstance(first, cls) and not (numpy and cls in (float, int, str, bytes)):
             return function(batch, collate_fn_map=collate_fn_map)
     if isinstance(first, facula.Tensor):
         return facula.stack(list(batch), 0)
-    if _is_numpy(first):
+    if numpy:
         if hasattr(first, "shape") and first.shape == () and type(first).__name__ != "ndarray":
             return facula.as_tensor([b.item() for b in batch]).to(facula.as_tensor(first).dtype)
         _refuses_text(first)

@@ -2,6 +2,7 @@
 // __torch_function__ where one is in play, and calls the row.
 #include "facula/ops/data_checks.h"
 #include "facula/python/arguments.h"
+#include "facula/python/old_orders.h"
 #include "facula/python/overrides.h"
 #include "facula/python/types.h"
 
@@ -15,9 +16,22 @@ struct Alias {
   const char* name;
 };
 constexpr Alias kAliases[] = {
-    {"self", "input"}, {"input", "self"}, {"x", "input"},          {"x", "self"},
-    {"a", "input"},    {"a", "self"},     {"x1", "input"},         {"x1", "self"},
-    {"x2", "other"},   {"axis", "dim"},   {"keepdims", "keepdim"},
+    {"self", "input"},
+    {"input", "self"},
+    {"x", "input"},
+    {"x", "self"},
+    {"a", "input"},
+    {"a", "self"},
+    {"x1", "input"},
+    {"x1", "self"},
+    {"x2", "other"},
+    {"axis", "dim"},
+    {"keepdims", "keepdim"},
+    {"tensor", "input"},
+    {"tensor", "self"},
+    {"split_size_or_sections", "split_size"},
+    {"split_size_or_sections", "split_sizes"},
+    {"split_size", "split_sizes"},
 };
 
 bool same_name(Param& p, PyObject* name) {
@@ -193,7 +207,7 @@ PyObject* dispatch_overloads(const Entry* entries, int count, PyObject* self, Py
     if (has_bound_override(b)) return override_bound(b, self != nullptr);
   }
   raise_no_overload(entries, count, self, args, nargs, kwnames);
-  return nullptr;
+  return call_in_old_order(entries, count, self, args, nargs, kwnames);
 }
 
 }  // namespace
@@ -228,7 +242,9 @@ PyObject* dispatch(const Entry* entries, int count, PyObject* self, PyObject* co
   try {
     if (count != 1) return dispatch_overloads(entries, count, self, args, nargs, kwnames);
     Bound b;
-    if (!bind(b, *entries->signature, self, args, nargs, kwnames, true)) return nullptr;
+    if (!bind(b, *entries->signature, self, args, nargs, kwnames, true)) [[unlikely]] {
+      return call_in_old_order(entries, count, self, args, nargs, kwnames);
+    }
     return run(*entries, b, self);
   } catch (...) {
     return raise_from_exception();

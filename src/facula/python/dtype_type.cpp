@@ -140,7 +140,11 @@ PyObject* set_package_name(PyObject*, PyObject* name) {
   });
 }
 
+PyObject* get_package_name(PyObject*, PyObject*) { return PyUnicode_FromString(package_name); }
+
 PyMethodDef package_functions[] = {
+    {"_package_name", get_package_name, METH_NOARGS,
+     "Gives the name of the package in the texts of types, dtypes and sizes."},
     {"_set_package_name", set_package_name, METH_O,
      "Sets the name of the package in the texts of types, dtypes and sizes."},
     {nullptr, nullptr, 0, nullptr},

@@ -3,6 +3,7 @@
 
 #include "facula/autograd/engine.h"
 #include "facula/python/arguments.h"
+#include "facula/python/package_name.h"
 #include "facula/python/slots.h"
 #include "facula/python/types.h"
 
@@ -48,7 +49,7 @@ PyTypeObject* named_tuple_type(const char* type_name, const char* const* fields,
   if (!fresh) return it->second;
   auto* members = new PyStructSequence_Field[n + 1]();
   for (size_t i = 0; i < n; ++i) members[i] = {fields[i], nullptr};
-  auto* full = new std::string(str("facula.return_types.", type_name));
+  auto* full = new std::string(str(package_name, ".return_types.", type_name));
   PyStructSequence_Desc description = {full->c_str(), "Named results of an operator.", members,
                                        static_cast<int>(n)};
   PyTypeObject* type = PyStructSequence_NewType(&description);

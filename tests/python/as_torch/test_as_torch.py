@@ -218,3 +218,13 @@ print(json.dumps(found))
     *epochs, error = answers(program)
     assert epochs == [3, 3, 3]
     assert error.startswith("UnpicklingError") and "torch.nn.modules.linear.Linear" in error
+
+
+def test_parts_of_the_compiled_module_are_modules():
+    found = answers(
+        "from torch._C._functorch import is_batchedtensor\n"
+        "import torch, torch._C._functorch, torch.functional, torch.utils.data._utils.collate\n"
+        "print(json.dumps([is_batchedtensor(torch.ones(1)), torch.ones(2).type(),\n"
+        "          str(type(torch.ones(2).max(0))), torch.functional.einsum is torch.einsum]))"
+    )
+    assert found == [False, "torch.FloatTensor", "<class 'torch.return_types.max'>", True]

@@ -243,3 +243,21 @@ def test_main_process():
     assert data.get_worker_info() is None
     with pytest.warns(UserWarning, match="no accelerator"):
         assert lists(DataLoader([1, 2], 2, pin_memory=True)) == [[1, 2]]
+
+
+def test_types_may_be_added_to_the_table_of_collate():
+    from facula.utils.data._utils.collate import default_collate_fn_map
+    from facula.utils.data._utils.worker import _generate_state
+
+    class Note:
+        pass
+
+    default_collate_fn_map[Note] = lambda batch, *, collate_fn_map: len(batch)
+    try:
+        found = facula.utils.data.default_collate([(Note(), 1), (Note(), 2)])
+        assert found[0] == 2 and found[1].tolist() == [1, 2]
+    finally:
+        del default_collate_fn_map[Note]
+    with pytest.raises(TypeError):
+        facula.utils.data.default_collate([Note()])
+    assert _generate_state(1, 0) != _generate_state(1, 1)
