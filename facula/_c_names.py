@@ -15,7 +15,8 @@ _FALSE = frozenset(
     "_is_fwd_grad_enabled _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu "
     "_debug_set_autodiff_subgraph_inlining _are_functorch_transforms_active "
     "_jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode _jit_can_fuse_on_cpu "
-    "_jit_can_fuse_on_gpu _set_math_sdp_allow_fp16_bf16_reduction _has_mps _has_cuda _has_mkldnn".split()
+    "_jit_can_fuse_on_gpu _set_math_sdp_allow_fp16_bf16_reduction _has_mps "
+    "_has_cuda _has_mkldnn".split()
 )
 _CLASSES = (
     "FunctionSchema Graph Node Value ScriptFunction ScriptModule CompilationUnit Type "

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias
 
 import facula
 from facula.utils._foreach_utils import (  # noqa: F401
     _get_foreach_kernels_supported_devices,
 )
 
-ParamsT: TypeAlias = Union[
-    Iterable["facula.Tensor"], Iterable[dict[str, Any]], Iterable[tuple[str, "facula.Tensor"]]
-]
+ParamsT: TypeAlias = (
+    Iterable[facula.Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, facula.Tensor]]
+)
 
 # Sentences about common options, which other libraries put into their docstrings.
 _params_doc = "params (iterable): parameters, dicts of parameter groups, or named parameters"

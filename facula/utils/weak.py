@@ -45,6 +45,7 @@ class TensorWeakRef:
         self.ref = weakref.ref(tensor)
 
     def __call__(self) -> _C.Tensor | None:
+        """Give the tensor, or None after its end."""
         return self.ref()
 
 
@@ -66,7 +67,8 @@ class WeakIdKeyDictionary(MutableMapping):
 
         self._forget = forget
         if dict is not None:
-            self.update(dict)
+            for key, value in dict.items():
+                self[key] = value
 
     def __getitem__(self, key: Any) -> Any:
         return self.data[self.ref_type(key)]

@@ -1,8 +1,9 @@
 """Argument orders and names that PyTorch deprecated and programs still use."""
 
-import facula
 import numpy as np
 import pytest
+
+import facula
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -1,7 +1,8 @@
 """nn.grad: gradients of convolutions by their operands, against autograd."""
 
-import facula
 import pytest
+
+import facula
 from facula.nn import functional as F
 from facula.nn import grad as G
 

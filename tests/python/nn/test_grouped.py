@@ -1,8 +1,9 @@
 """Products of matrices by groups, against a loop in NumPy."""
 
-import facula
 import numpy as np
 import pytest
+
+import facula
 from facula.autograd import gradcheck
 from facula.nn import functional as F
 

@@ -1,7 +1,8 @@
 """Dictionaries by weakly held tensors, and contexts that decorate."""
 
-import facula
 import pytest
+
+import facula
 from facula.utils._contextlib import _DecoratorContextManager
 from facula.utils.weak import TensorWeakRef, WeakIdKeyDictionary, WeakTensorKeyDictionary
 
