@@ -88,8 +88,8 @@ ELSEWHERE = {
 }
 #: Written in Python only until now.
 MISSING = set(
-    "ctc_loss gradient hash_tensor linear_cross_entropy lobpcg pca_lowrank svd_lowrank "
-    "unravel_index".split()
+    "ctc_loss gradient grouped_mm hash_tensor linear_cross_entropy lobpcg pca_lowrank polygamma_ "
+    "svd_lowrank unravel_index vander".split()
 )
 
 #: Lazy modules and containers stand for what C++ has as constructors and as members; NLLLoss2d and
@@ -131,6 +131,7 @@ def functions_of(module: object) -> list[str]:
         if not name.startswith("_") and name not in skip
         and callable(value := getattr(module, name, None))
         and not isinstance(value, (type, types.ModuleType))
+        and not (value.__doc__ or "").startswith("Not built")
     ]  # fmt: skip
 
 

@@ -1,4 +1,7 @@
-"""The reference pages: every public row is there once, with its text and its calls."""
+"""The reference pages: every public name is there, with its text, its calls and an example.
+
+Writing the pages runs every example; one that fails ends the program.
+"""
 
 import re
 import subprocess
@@ -8,6 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools" / "docs"), str(ROOT / "tools")]
+
+import names  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +39,68 @@ def test_a_section_holds_calls_formula_and_gradient(pages):
     assert "Formula: `self * other`" in section
     assert "d of `self`: `other`" in section
     assert "ops/arithmetic.py:" in section
+
+
+def sections(page):
+    """Gives the sections of a page by name."""
+    found = {}
+    for part in page.read_text().split("\n## ")[1:]:
+        name, _, text = part.partition("\n")
+        found[name] = text
+    return found
+
+
+def names_without_example():
+    """Gives the names of the list of exceptions, by module."""
+    found, module = {}, ""
+    for line in (ROOT / "tools/docs/without.txt").read_text().splitlines():
+        if line.startswith("["):
+            module = line.strip("[]")
+            found[module] = set()
+        elif not line.startswith("#"):
+            found[module].update(line.split())
+    return found
+
+
+def test_every_public_name_has_text_and_an_example(pages):
+    excused = names_without_example()
+    bare, late, silent, count = {}, {}, {}, 0
+    for module in names.MODULES:
+        found = sections(pages / f"reference/{module}.md")
+        assert set(found) == set(names.public_names(module)), module
+        count += len(found)
+        lacking = {name for name, text in found.items() if ">>> " not in text}
+        bare[module] = lacking - excused.get(module, set())
+        late[module] = excused.get(module, set()) - lacking
+        # Attributes of Tensor are their own text.
+        silent[module] = {
+            name for name, text in found.items()
+            if callable(getattr(names.load(module), name))
+            and not text.split("```\n", 1)[-1].removeprefix("\n").split("```")[0].strip()
+            and not name.endswith(("Tensor", "Storage"))
+        }  # fmt: skip
+    assert count > 2000
+    bare, late, silent = ({m: n for m, n in d.items() if n} for d in (bare, late, silent))
+    assert bare == {}, "write examples in tools/docs/examples"
+    assert late == {}, "take these off the list in tools/docs/without.txt"
+    assert silent == {}, "no docstring"
+
+
+def test_operators_say_dtypes_errors_and_shapes(pages):
+    section = sections(pages / "reference/activation.md")["relu"]
+    assert "Dtypes: uint8, int8" in section
+    assert "`NotImplementedError` for bool" in section
+    assert "Shapes: (3,) gives (3,)" in section
+    assert ">>> facula.relu(x)\ntensor([0.2500, 0.0000, 2.0000])" in section
+    with_example = total = 0
+    for page in (pages / "reference").glob("[a-z]*.md"):
+        if "." in page.stem or page.stem in ("operators", "modules", "facula"):
+            continue
+        for text in sections(page).values():
+            total += 1
+            with_example += ">>> " in text
+    assert total > 600
+    assert with_example >= 0.97 * total
 
 
 def test_hand_written_pages_are_copied(pages):
