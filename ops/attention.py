@@ -14,3 +14,18 @@ composite("attend_backward(Tensor grad_output, Tensor query, Tensor key, Tensor 
 manual("attend_backward_fused(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor weights,"
        " float scale, bool[] output_mask) -> (Tensor dq, Tensor dk, Tensor dv, Tensor dmask)", names="",
        nondifferentiable="attend_backward uses it when nothing is recorded")
+manual("attend_tiled(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, Tensor? query_spans, Tensor? key_spans,"
+       " bool is_causal, float scale) -> (Tensor result, Tensor logsumexp)", names="",
+       grad={("query", "key", "value"):
+             "attend_tiled_backward(grad_result, query, key, value, attn_mask, query_spans, key_spans, result, logsumexp,"
+             " is_causal, scale, mask)"})
+composite("attend_tiled_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? attn_mask,"
+          " Tensor? query_spans, Tensor? key_spans, Tensor result, Tensor logsumexp, bool is_causal, float scale,"
+          " bool[] output_mask) -> (Tensor dq, Tensor dk, Tensor dv)", names="")
+manual("attend_tiled_backward_fused(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? attn_mask,"
+       " Tensor? query_spans, Tensor? key_spans, Tensor result, Tensor logsumexp, bool is_causal, float scale)"
+       " -> (Tensor dq, Tensor dk, Tensor dv)", names="",
+       nondifferentiable="attend_tiled_backward uses it when nothing is recorded")
+composite("attend_ragged(Tensor query, Tensor key, Tensor value, Tensor query_spans, Tensor key_spans, bool is_causal=False,"
+          " *, float? scale=None)", names="_attend_ragged", out=False,
+          doc="Attention of ragged rows `(rows, heads, size)`; spans `(batch, 2)` hold first rows and lengths.")

@@ -9,8 +9,6 @@
 #include <new>
 #include <vector>
 
-#include "facula/core/allocator.h"
-
 namespace facula::kernels {
 namespace {
 
@@ -241,12 +239,6 @@ const FftPlan* fft_plan(int64_t length, bool single, FftLineFn line) {
 void release_fft_plan(const FftPlan* plan) {
   auto* owned = const_cast<OwnedPlan*>(static_cast<const OwnedPlan*>(plan));
   if (owned->users.fetch_sub(1) == 1) delete owned;
-}
-
-void* fft_scratch(int64_t bytes) { return try_allocate_cpu(static_cast<size_t>(bytes)); }
-
-void free_fft_scratch(void* memory, int64_t bytes) {
-  if (memory) deallocate_cpu(memory, static_cast<size_t>(bytes));
 }
 
 }  // namespace facula::kernels

@@ -59,8 +59,4 @@ using FftLineFn = bool (*)(const FftPlan& plan, double* re, double* im);
 FACULA_API const FftPlan* fft_plan(int64_t length, bool single, FftLineFn line);
 FACULA_API void release_fft_plan(const FftPlan* plan);
 
-// fft_scratch gives memory aligned to 64 bytes, or null; free_fft_scratch takes it back.
-FACULA_API void* fft_scratch(int64_t bytes);
-FACULA_API void free_fft_scratch(void* memory, int64_t bytes);
-
 }  // namespace facula::kernels

@@ -10,6 +10,7 @@
 #include "facula/kernels/gemm.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/attention_functions.h"
+#include "facula/ops/attention_parts.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/geometry.h"
 #include "facula/ops/matmul_functions.h"
@@ -22,6 +23,9 @@
 
 namespace facula {
 namespace {
+
+// So few queries are not worth tiles: the keys would be packed for too little.
+constexpr int64_t kFewQueries = 8;
 
 // c = alpha * a b for tensors of four dimensions; `ta`, `tb` transpose the last two of an operand.
 void multiply_heads(const Tensor& c, const Tensor& a, bool ta, const Tensor& b, bool tb,
@@ -80,21 +84,27 @@ void check_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Te
                 " key.dtype: ", dtype_name(k.dtype()), " and value.dtype: ", dtype_name(v.dtype()),
                 " instead.");
   }
-  if (!q.is_floating_point()) {
+  if (q.is_complex()) {
     raise_error(ErrorKind::kNotImplemented,
                 "\"scaled_dot_product_attention\" not implemented for '", dtype_title(q.dtype()),
                 "'");
+  }
+  if (!q.is_floating_point()) {
+    raise_error(ErrorKind::kRuntime,
+                "scaled_dot_product_attention: expected scalar type Float but found ",
+                dtype_title(q.dtype()));
   }
   if (q.size(-1) != k.size(-1) || k.size(-2) != v.size(-2)) {
     raise_error(ErrorKind::kRuntime, "scaled_dot_product_attention: sizes of query ",
                 list_text(q.sizes()), ", key ", list_text(k.sizes()), " and value ",
                 list_text(v.sizes()), " do not fit");
   }
-  if (mask.defined() && mask.dtype() != kBool && mask.dtype() != q.dtype()) {
+  if (mask.defined() && mask.dtype() != kBool && mask.dtype() != kFloat32 &&
+      mask.dtype() != q.dtype()) {
     raise_error(ErrorKind::kRuntime,
                 "scaled_dot_product_attention: Expected attn_mask dtype to be ",
-                "bool or to match query dtype, but got attn_mask.dtype: ", dtype_name(mask.dtype()),
-                " and query.dtype: ", dtype_name(q.dtype()), " instead.");
+                "bool or float or to match query dtype, but got attn_mask.dtype: ",
+                dtype_name(mask.dtype()), " and query.dtype: ", dtype_name(q.dtype()), " instead.");
   }
 }
 
@@ -161,9 +171,10 @@ Tensor causal_mask(int64_t queries, int64_t keys) {
   return mask;
 }
 
-// The attention weights from parts that have derivatives.
-Tensor weights_from_parts(const Tensor& q, const Tensor& k, const Tensor& mask, bool causal,
-                          double scale) {
+}  // namespace
+
+Tensor attention_weights(const Tensor& q, const Tensor& k, const Tensor& mask, bool causal,
+                         double scale) {
   Tensor scores = mul(matmul(q, transpose(k, -2, -1)), scale);
   double lowest = -std::numeric_limits<double>::infinity();
   if (causal) {
@@ -178,7 +189,6 @@ Tensor weights_from_parts(const Tensor& q, const Tensor& k, const Tensor& mask, 
   return masked_fill(softmax(safe, -1), none, 0);
 }
 
-// Repeats the heads of keys or values so that they pair with those of the queries.
 Tensor repeat_heads(const Tensor& t, int64_t heads) {
   int64_t own = t.size(-3);
   if (own == heads) return t;
@@ -193,6 +203,8 @@ Tensor repeat_heads(const Tensor& t, int64_t heads) {
   shape[at] = heads;
   return reshape(expand(unsqueeze(t, at + 1), wide), shape);
 }
+
+namespace {
 
 // A tensor of two or more dimensions as one of four, its batch expanded.
 Tensor four_dims(const Tensor& t, IntList batch) {
@@ -221,10 +233,69 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> attend_backward(const Tensor& grad_ou
   std::vector<Tensor> g = gradients_by_recomputing(
       inputs, {&grad_output, 1}, output_mask, [&](const std::vector<Tensor>& x) {
         return std::vector<Tensor>{
-            matmul(weights_from_parts(x[0], x[1], x[3], is_causal, scale), x[2])};
+            matmul(attention_weights(x[0], x[1], x[3], is_causal, scale), x[2])};
       });
   return {g[0], g[1], g[2], g[3]};
 }
+
+namespace {
+
+// Checks that the heads of keys and values divide those of queries.
+void check_groups(const Tensor& query, const Tensor& key, const Tensor& value) {
+  if (query.dim() < 3 || key.dim() < 3 || value.dim() < 3) {
+    raise_error(ErrorKind::kRuntime,
+                "scaled_dot_product_attention: enable_gqa expects query, key and value of at least "
+                "3 dimensions");
+  }
+  for (const Tensor* t : {&key, &value}) {
+    int64_t heads = query.size(-3), own = t->size(-3);
+    if (own == 0 || heads % own != 0) {
+      raise_error(ErrorKind::kRuntime,
+                  "scaled_dot_product_attention: Number of heads in key and value ",
+                  "must divide the number of heads in query, got ", own, " and ", heads);
+    }
+  }
+}
+
+IntList batch_of(const Tensor& t) { return IntList(t->sizes, static_cast<size_t>(t.dim() - 2)); }
+
+// The mask over the four dimensions that `batch` becomes.
+Tensor four_dim_mask(const Tensor& mask, const Tensor& query, const Tensor& key,
+                     const Sizes& batch) {
+  Sizes wide = batch;
+  wide.push_back(query.size(-2)), wide.push_back(key.size(-2));
+  if (mask.dim() > static_cast<int64_t>(wide.size())) {
+    raise_error(ErrorKind::kRuntime, "scaled_dot_product_attention: attn_mask of shape ",
+                list_text(mask.sizes()), " does not expand to ", list_text(wide));
+  }
+  Tensor m = expand(mask, wide);
+  return batch.size() == 2 ? m : four_dims(m, batch);
+}
+
+// Tiles need not hold the weights; few queries are as well served by two products.
+bool tiles_pay(const Tensor& query, const Tensor& mask) {
+  return query.size(-2) >= kFewQueries && !recording_any({&mask});
+}
+
+// The weights are formed: for dropout, for gradients of masks, for a few queries.
+Tensor attend_by_weights(const Tensor& query, const Tensor& key, const Tensor& value,
+                         const Tensor& mask, double dropout_p, bool causal, double scale) {
+  if (is_reduced(query.dtype())) {
+    Tensor wide = mask.defined() && mask.dtype() != kBool ? cast(mask, kFloat32) : mask;
+    return cast(attend_by_weights(cast(query, kFloat32), cast(key, kFloat32), cast(value, kFloat32),
+                                  wide, dropout_p, causal, scale),
+                query.dtype());
+  }
+  int64_t heads = query.size(1);
+  Tensor k = repeat_heads(key, heads), v = repeat_heads(value, heads);
+  if (dropout_p > 0) {
+    Tensor weights = attention_weights(query, k, mask, causal, scale);
+    return matmul(dropout(weights, dropout_p, true), v);
+  }
+  return std::get<0>(attend(query, k, v, mask, causal, scale));
+}
+
+}  // namespace
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Tensor& attn_mask, double dropout_p, bool is_causal,
@@ -235,37 +306,42 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                 "scaled_dot_product_attention: Explicit attn_mask should not be ",
                 "set when is_causal=True");
   }
-  if (is_reduced(query.dtype())) {
-    Tensor mask =
-        attn_mask.defined() && attn_mask.dtype() != kBool ? cast(attn_mask, kFloat32) : attn_mask;
-    return cast(scaled_dot_product_attention(cast(query, kFloat32), cast(key, kFloat32),
-                                             cast(value, kFloat32), mask, dropout_p, is_causal,
-                                             scale, enable_gqa),
+  if (!(dropout_p >= 0 && dropout_p <= 1)) {
+    raise_error(ErrorKind::kRuntime,
+                "scaled_dot_product_attention: dropout probability has to be between 0 and 1, "
+                "but got ",
+                dropout_p);
+  }
+  if (attn_mask.defined() && attn_mask.dtype() == kFloat32 && query.dtype() != kFloat32) {
+    // The mask is not rounded to a shorter type.
+    DType sums = query.dtype() == kFloat64 ? kFloat64 : kFloat32;
+    return cast(scaled_dot_product_attention(cast(query, sums), cast(key, sums), cast(value, sums),
+                                             cast(attn_mask, sums), dropout_p, is_causal, scale,
+                                             enable_gqa),
                 query.dtype());
   }
   double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
-  Tensor k = key, v = value;
-  if (enable_gqa && query.dim() >= 3) {
-    k = repeat_heads(key, query.size(-3));
-    v = repeat_heads(value, query.size(-3));
+  Sizes batch = batch_of(query).to_sizes(), shared = batch;
+  if (enable_gqa) {
+    check_groups(query, key, value);
+    // Keys and values broadcast over the batch, but keep their own number of heads.
+    shared.back() = key.size(-3);
+  } else {
+    batch = broadcast_sizes(batch, batch_of(key), "scaled_dot_product_attention");
+    batch = broadcast_sizes(batch, batch_of(value), "scaled_dot_product_attention");
+    shared = batch;
   }
-  if (dropout_p > 0) {
-    Tensor weights = weights_from_parts(query, k, attn_mask, is_causal, factor);
-    return matmul(dropout(weights, dropout_p, true), v);
+  Tensor mask = attn_mask.defined() ? four_dim_mask(attn_mask, query, key, batch) : attn_mask;
+  Tensor q = four_dims(query, batch), k = four_dims(key, shared), v;
+  if (enable_gqa) shared.back() = value.size(-3);
+  v = four_dims(value, shared);
+  Tensor out;
+  if (dropout_p > 0 || !tiles_pay(q, attn_mask)) {
+    out = attend_by_weights(q, k, v, mask, dropout_p, is_causal, factor);
+  } else {
+    if (k.size(1) != v.size(1)) k = repeat_heads(k, q.size(1)), v = repeat_heads(v, q.size(1));
+    out = std::get<0>(attend_tiled(q, k, v, mask, {}, {}, is_causal, factor));
   }
-  auto batch_of = [](const Tensor& t) {
-    return IntList(t->sizes, static_cast<size_t>(t.dim() - 2));
-  };
-  Sizes batch = broadcast_sizes(batch_of(query), batch_of(k), "scaled_dot_product_attention");
-  batch = broadcast_sizes(batch, batch_of(v), "scaled_dot_product_attention");
-  Tensor mask = attn_mask;
-  if (mask.defined() && batch.size() != 2) {
-    Sizes wide = batch;
-    wide.push_back(query.size(-2)), wide.push_back(key.size(-2));
-    if (batch.size() > 2) mask = four_dims(expand(mask, wide), batch);
-  }
-  Tensor out = std::get<0>(attend(four_dims(query, batch), four_dims(k, batch), four_dims(v, batch),
-                                  mask, is_causal, factor));
   if (batch.size() == 2) return out;
   batch.push_back(query.size(-2)), batch.push_back(value.size(-1));
   return reshape(out, batch);

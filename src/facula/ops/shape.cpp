@@ -216,6 +216,7 @@ void resize_(const Tensor& self, IntList size, std::optional<MemoryFormat> forma
   if (f == MemoryFormat::kPreserve) {
     fail(ErrorKind::kRuntime, "resize_: Unsupported memory format Preserve");
   }
+  if (!format && self.sizes() == size) return;  // whatever its strides
   size_t need = static_cast<size_t>(self.storage_offset() + n) * item_size(self.dtype());
   if (n && need > self->storage->bytes()) self->storage->resize(need);
   Sizes strides = strides_of_format(size, f);

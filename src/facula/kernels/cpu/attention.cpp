@@ -3,6 +3,7 @@
 
 #include "facula/kernels/cpu/lanes.h"
 #include "facula/kernels/cpu/math_exp.h"
+#include "facula/kernels/cpu/tiled_attention.h"
 
 namespace facula::kernels::FACULA_ISA {
 namespace attentions {
@@ -81,6 +82,7 @@ void weights_backward(DType dtype, void* grads, const void* weights, int64_t row
 }  // namespace attentions
 
 extern const AttentionKernels attention_table;
-const AttentionKernels attention_table = {attentions::weights, attentions::weights_backward};
+const AttentionKernels attention_table = {attentions::weights, attentions::weights_backward, tiled,
+                                          tiled_backward, kTileWidth};
 
 }  // namespace facula::kernels::FACULA_ISA

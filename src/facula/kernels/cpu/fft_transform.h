@@ -2,6 +2,7 @@
 // split into rows and columns; lengths with a large prime factor by convolution with a chirp.
 #pragma once
 #include "facula/kernels/cpu/fft_passes.h"
+#include "facula/kernels/scratch.h"
 
 namespace facula::kernels::FACULA_ISA {
 
@@ -12,8 +13,8 @@ class Scratch {
   FACULA_INLINE Scratch(int64_t blocks, int64_t numbers)
       : step_((numbers + kLanes<T> - 1) / kLanes<T> * kLanes<T>),
         bytes_(2 * blocks * step_ * static_cast<int64_t>(sizeof(T))),
-        memory_(static_cast<T*>(fft_scratch(bytes_))) {}
-  FACULA_INLINE ~Scratch() { free_fft_scratch(memory_, bytes_); }
+        memory_(static_cast<T*>(scratch_memory(bytes_))) {}
+  FACULA_INLINE ~Scratch() { free_scratch(memory_, bytes_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   FACULA_INLINE bool ok() const { return memory_ != nullptr; }
