@@ -326,6 +326,9 @@ def test_resize():
     t = facula.ones(2)
     assert t.resize_(2, 2).shape == (2, 2)
     assert t.resize_as_(facula.zeros(3)).shape == (3,)
+    turned = facula.ones(3, 4).t()
+    assert turned.resize_(4, 3).stride() == (1, 4)
+    assert turned.resize_(4, 3, memory_format=facula.contiguous_format).stride() == (3, 1)
     with pytest.raises(RuntimeError, match="requires? grad"):
         facula.ones(2, requires_grad=True).resize_(3)
 

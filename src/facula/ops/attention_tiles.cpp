@@ -115,6 +115,38 @@ int64_t work_of(const Tensor& query, const Tensor& key) {
   return query.numel() * std::max<int64_t>(1, key.size(2));
 }
 
+// Attention of one sequence from parts that have derivatives.
+Tensor sequence_from_parts(const Tensor& query, const Tensor& key, const Tensor& value,
+                           const Tensor& mask, bool causal, double scale) {
+  int64_t heads = query.size(1);
+  return matmul(attention_weights(query, repeat_heads(key, heads), mask, causal, scale),
+                repeat_heads(value, heads));
+}
+
+Tensor span_of(const Tensor& t, const int64_t* spans, int64_t b) {
+  return narrow(t, 2, spans[2 * b], spans[2 * b + 1]);
+}
+
+// Allocates the work memory of the backward pass and runs it. Keys are worked on in parts where
+// heads alone give too few tasks; how many parts there are follows from the shape.
+void run_backward(DType type, const kernels::TiledAttention& a, kernels::TiledGradients& g,
+                  int64_t keys, int64_t work) {
+  int64_t width = kernels::attention->tile_width;
+  int64_t items = std::max<int64_t>(1, a.batch * a.kv_heads);
+  int64_t most = std::clamp<int64_t>(keys / 256, 1, 16);
+  g.chunks = std::clamp<int64_t>(16 / items, 1, most);
+  Tensor sums = new_empty({a.heads, a.stat_rows}, sum_type(type));
+  Tensor partial = new_empty({g.chunks, a.heads, a.stat_rows, (a.size + width - 1) / width * width},
+                             sum_type(type));
+  g.sums = sums.data(), g.partial = partial.data();
+  kernels::Fault fault;
+  {
+    LongWork unlocked(work);
+    kernels::attention->tiled_backward(type, a, g, &fault);
+  }
+  kernels::check_fault(fault, "scaled_dot_product_attention");
+}
+
 }  // namespace
 
 namespace forward {
@@ -149,7 +181,7 @@ std::tuple<Tensor, Tensor, Tensor> attend_tiled_backward_fused(
     const Tensor& grad_output, const Tensor& query, const Tensor& key, const Tensor& value,
     const Tensor& attn_mask, const Tensor& query_spans, const Tensor& key_spans,
     const Tensor& result, const Tensor& logsumexp, bool is_causal, double scale) {
-  DType type = query.dtype(), sums_type = sum_type(type);
+  DType type = query.dtype();
   Device device = query.device();
   Tensor dq = new_empty(query.sizes(), type, device), dk = new_empty(key.sizes(), type, device);
   Tensor dv = new_empty(value.sizes(), type, device);
@@ -168,20 +200,7 @@ std::tuple<Tensor, Tensor, Tensor> attend_tiled_backward_fused(
   g.grad = tile_heads(grad, ragged);
   g.query = tile_heads(dq, ragged), g.key = tile_heads(dk, ragged);
   g.value = tile_heads(dv, ragged);
-  int64_t width = kernels::attention->tile_width,
-          items = std::max<int64_t>(1, a.batch * a.kv_heads);
-  int64_t key_blocks = std::max<int64_t>(1, key->sizes[2] / 256);
-  g.chunks = std::clamp<int64_t>(16 / items, 1, std::min<int64_t>(16, key_blocks));
-  Tensor sums = new_empty({a.heads, a.stat_rows}, sums_type, device);
-  Tensor partial = new_empty({g.chunks, a.heads, a.stat_rows, (a.size + width - 1) / width * width},
-                             sums_type, device);
-  g.sums = sums.data(), g.partial = partial.data();
-  kernels::Fault fault;
-  {
-    LongWork unlocked(work_of(query, key));
-    kernels::attention->tiled_backward(type, a, g, &fault);
-  }
-  kernels::check_fault(fault, "scaled_dot_product_attention");
+  run_backward(type, a, g, key->sizes[2], work_of(query, key));
   return {dq, dk, dv};
 }
 
@@ -189,16 +208,32 @@ std::tuple<Tensor, Tensor, Tensor> attend_tiled_backward_fused(
 
 namespace {
 
-// Attention of one sequence from parts that have derivatives.
-Tensor sequence_from_parts(const Tensor& query, const Tensor& key, const Tensor& value,
-                           const Tensor& mask, bool causal, double scale) {
-  int64_t heads = query.size(1);
-  return matmul(attention_weights(query, repeat_heads(key, heads), mask, causal, scale),
-                repeat_heads(value, heads));
+std::vector<Tensor> dense_gradients(const Tensor& grad, const std::vector<Tensor>& inputs,
+                                    const Tensor& mask, bool causal, double scale,
+                                    uint64_t wanted) {
+  auto f = [&](const std::vector<Tensor>& x) {
+    return std::vector<Tensor>{sequence_from_parts(x[0], x[1], x[2], mask, causal, scale)};
+  };
+  return gradients_by_recomputing(inputs, {&grad, 1}, wanted, f);
 }
 
-Tensor span_of(const Tensor& t, const int64_t* spans, int64_t b) {
-  return narrow(t, 2, spans[2 * b], spans[2 * b + 1]);
+// Every sequence is an output of its own.
+std::vector<Tensor> ragged_gradients(const Tensor& grad, const std::vector<Tensor>& inputs,
+                                     const Tensor& query_spans, const Tensor& key_spans,
+                                     bool causal, double scale, uint64_t wanted) {
+  const int64_t* q = read_spans(query_spans, inputs[0].size(2), "query");
+  const int64_t* k = read_spans(key_spans, inputs[1].size(2), "key");
+  std::vector<Tensor> grads;
+  for (int64_t b = 0; b < query_spans.size(0); ++b) grads.push_back(span_of(grad, q, b));
+  auto f = [&](const std::vector<Tensor>& x) {
+    std::vector<Tensor> outputs;
+    for (int64_t b = 0; b < query_spans.size(0); ++b) {
+      outputs.push_back(sequence_from_parts(span_of(x[0], q, b), span_of(x[1], k, b),
+                                            span_of(x[2], k, b), {}, causal, scale));
+    }
+    return outputs;
+  };
+  return gradients_by_recomputing(inputs, grads, wanted, f);
 }
 
 }  // namespace
@@ -212,28 +247,11 @@ std::tuple<Tensor, Tensor, Tensor> attend_tiled_backward(
     return attend_tiled_backward_fused(grad_output, query, key, value, attn_mask, query_spans,
                                        key_spans, result, logsumexp, is_causal, scale);
   }
-  Tensor inputs[3] = {query, key, value};
-  std::vector<Tensor> g;
-  if (!query_spans.defined()) {
-    g = gradients_by_recomputing(
-        inputs, {&grad_output, 1}, output_mask, [&](const std::vector<Tensor>& x) {
-          return std::vector<Tensor>{
-              sequence_from_parts(x[0], x[1], x[2], attn_mask, is_causal, scale)};
-        });
-  } else {
-    const int64_t* q = read_spans(query_spans, query.size(2), "query");
-    const int64_t* k = read_spans(key_spans, key.size(2), "key");
-    std::vector<Tensor> grads;
-    for (int64_t b = 0; b < query_spans.size(0); ++b) grads.push_back(span_of(grad_output, q, b));
-    g = gradients_by_recomputing(inputs, grads, output_mask, [&](const std::vector<Tensor>& x) {
-      std::vector<Tensor> outputs;
-      for (int64_t b = 0; b < query_spans.size(0); ++b) {
-        outputs.push_back(sequence_from_parts(span_of(x[0], q, b), span_of(x[1], k, b),
-                                              span_of(x[2], k, b), {}, is_causal, scale));
-      }
-      return outputs;
-    });
-  }
+  std::vector<Tensor> g = query_spans.defined()
+                              ? ragged_gradients(grad_output, {query, key, value}, query_spans,
+                                                 key_spans, is_causal, scale, output_mask)
+                              : dense_gradients(grad_output, {query, key, value}, attn_mask,
+                                                is_causal, scale, output_mask);
   return {g[0], g[1], g[2]};
 }
 
