@@ -10,7 +10,7 @@ if(NOT GTest_FOUND)
   return()
 endif()
 
-foreach(layer base core device kernels autograd ops modes nn ir compile dist profiler serve)
+foreach(layer base core device kernels autograd ops sparse modes nn ir compile dist profiler serve)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cpp/${layer}/*_test.cpp")
   if(NOT sources)
     continue()

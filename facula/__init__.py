@@ -188,11 +188,17 @@ _names_of_autocast = (
     "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled "
     "set_autocast_gpu_dtype"
 ).split()
+_names_of_sparse = (
+    "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor "
+    "sparse_compressed_tensor spmm dsmm smm hspmm saddmm sspaddmm _convert_indices_from_coo_to_csr "
+    "_convert_indices_from_csr_to_coo"
+).split()
 #: Names that live in a module which not every program needs.
 _ELSEWHERE = {
     **dict.fromkeys(_names_of_few, "_names"),
     **dict.fromkeys(_names_of_autocast, "amp.autocast_mode"),
     **dict.fromkeys(_names_of_seldom, "_seldom"),
+    **dict.fromkeys(_names_of_sparse, "sparse._functions"),
     "GradScaler": "amp",
     "compile": "compiler",
     "cond": "_higher_order_ops",

@@ -85,6 +85,7 @@ class _Layout:
         self.place: dict[int, tuple[Piece, facula.Tensor]] = {}
         self.packed: list[facula.Tensor] = []
         self.twins: dict[int, tuple[facula.Tensor, facula.Tensor]] = {}
+        self.sparse: dict[int, tuple[facula.Tensor, tuple]] = {}
 
     def twin(self, t: facula.Tensor) -> facula.Tensor:
         """Return the tensor that is written for `t`: its values without conjugation to do."""
@@ -92,6 +93,14 @@ class _Layout:
             plain = t.detach()
             self.twins[id(t)] = (t, plain.resolve_conj() if t.is_complex() else plain)
         return self.twins[id(t)][1]
+
+    def parts_of(self, t: facula.Tensor) -> tuple:
+        """Return what is written for a sparse tensor: its layout and its parts."""
+        if id(t) not in self.sparse:
+            from facula.sparse._tensor import pickle_arguments
+
+            self.sparse[id(t)] = (t, pickle_arguments(t))
+        return self.sparse[id(t)][1]
 
     def add(self, t: facula.Tensor) -> None:
         self.tensors[t.untyped_storage().data_ptr()].append(t)
@@ -170,6 +179,9 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
             return _named("torch", "device"), args
         if isinstance(obj, facula.Size):
             return _named("torch", "Size"), (tuple(obj),)
+        if isinstance(obj, facula.layout):
+            name = "torch." + str(obj).rpartition(".")[2]
+            return _named("torch.serialization", "_get_layout"), (name,)
         return NotImplemented
 
     def _tensor(self, t: facula.Tensor) -> tuple:
@@ -181,7 +193,7 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
                 return rebuild, (*args, state)
             return _named("torch._utils", "_rebuild_parameter"), args
         if t.layout != facula.strided:
-            raise NotImplementedError(f"save: tensors of layout {t.layout} cannot be saved")
+            return _named("torch._utils", "_rebuild_sparse_tensor"), self.layout.parts_of(t)
         function, args = self._plain(t)
         if state:
             rebuild = _named("torch._tensor", "_rebuild_from_type_v2")

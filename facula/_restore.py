@@ -183,10 +183,14 @@ def _size(items: Any = ()) -> Any:
     return facula.Size(items)
 
 
+_LAYOUTS = "strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc".split()
+
+
 def _layout(name: Any) -> Any:
-    if name != "torch.strided":
-        raise NotImplementedError(f"load: tensors of layout {name} are not built yet")
-    return facula.strided
+    package, _, kind = name.rpartition(".") if type(name) is str else ("", "", "")
+    if package != "torch" or kind not in _LAYOUTS:
+        raise NotImplementedError(f"load: tensors of layout {name} are not built")
+    return getattr(facula, kind)
 
 
 def _whole(values: Any) -> bool:
@@ -294,8 +298,26 @@ def _set_attributes(t: Any, state: Any) -> Any:
     return t
 
 
-def _sparse(*args: Any) -> Any:
-    raise NotImplementedError("load: sparse tensors are not built yet")
+def _rebuild_sparse(layout: Any, data: Any) -> facula.Tensor:
+    from facula.sparse._tensor import LAYOUTS
+
+    coo = layout is facula.sparse_coo
+    if layout not in LAYOUTS[1:] or type(data) is not tuple or len(data) not in (3, 4):
+        raise UnpicklingError("Weights only load failed: a damaged sparse tensor")
+    count = 2 if coo else 3
+    if not all(isinstance(t, facula.Tensor) for t in data[:count]) or len(data) == count:
+        raise UnpicklingError("Weights only load failed: a sparse tensor without parts")
+    size = data[count]
+    if not _whole(size):
+        raise RuntimeError(f"load: damaged sparse tensor: size {size}")
+    if coo:
+        merged = len(data) == 4 and data[3] is True
+        return facula.sparse_coo_tensor(*data[:2], tuple(size), is_coalesced=merged)
+    return facula.sparse_compressed_tensor(*data[:3], tuple(size), layout=layout)
+
+
+def _quantized(*args: Any) -> Any:
+    raise NotImplementedError("load: quantized tensors are not built")
 
 
 _REBUILD: dict[str, Callable[..., Any]] = {
@@ -306,8 +328,8 @@ _REBUILD: dict[str, Callable[..., Any]] = {
     "_rebuild_parameter": _rebuild_parameter,
     "_rebuild_parameter_with_state": _rebuild_parameter,
     "_rebuild_from_type_v2": _rebuild_from_type,
-    "_rebuild_sparse_tensor": _sparse,
-    "_rebuild_qtensor": _sparse,
+    "_rebuild_sparse_tensor": _rebuild_sparse,
+    "_rebuild_qtensor": _quantized,
 }
 
 

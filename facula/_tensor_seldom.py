@@ -153,6 +153,42 @@ def _old_solver(name: str) -> None:
 for _name in ("eig", "symeig", "lstsq", "solve"):
     _old_solver(_name)
 
+
+# ---- sparse layouts; see facula.sparse
+
+
+def _forward(name: str) -> None:
+    def forwarded(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from facula.sparse import _methods
+
+        return getattr(_methods, name)(self, *args, **kwargs)
+
+    forwarded.__doc__ = f"See facula.sparse: {name}."
+    _attach(name)(forwarded)
+
+
+for _name in (
+    "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc to_dense "
+    "sparse_mask sparse_dim dense_dim smm sspaddmm sparse_resize_ sparse_resize_and_clear_"
+).split():
+    _forward(_name)
+
+
+def _only_sparse(name: str) -> None:
+    def refused(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{name} expected a sparse tensor but got the layout {self.layout}")
+
+    refused.__doc__ = f"Raise for strided tensors; see facula.sparse: {name}."
+    _attach(name)(refused)
+
+
+for _name in (
+    "coalesce is_coalesced indices values _indices _values crow_indices col_indices ccol_indices "
+    "row_indices _nnz _coalesced_"
+).split():
+    _only_sparse(_name)
+
+
 Tensor.volatile = property(lambda self: False, doc="False: a flag of the first versions.")
 
 

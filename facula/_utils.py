@@ -44,6 +44,16 @@ def _rebuild_tensor_from_bytes(
     return result.requires_grad_(requires_grad)
 
 
+def _rebuild_sparse_tensor(layout: Any, data: tuple) -> Any:
+    """Make a sparse tensor of its parts and its size."""
+    import facula
+
+    if layout is facula.sparse_coo:
+        indices, values, size, *merged = data
+        return facula.sparse_coo_tensor(indices, values, size, is_coalesced=True in merged)
+    return facula.sparse_compressed_tensor(*data, layout=layout)
+
+
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
     """Return the number of a device; with `optional`, 0 for None."""
     import facula

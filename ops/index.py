@@ -76,8 +76,10 @@ composite("nonzero_static(Tensor self, *, int size, int fill_value=-1)", doc="Th
 # ---- embeddings
 manual("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)",
        names="embedding nn.functional.embedding", method=False, out=False,
-       grad={"weight": "embedding_backward(grad, indices, shape(weight)[0], padding_idx, scale_grad_by_freq)"},
+       grad={"weight": "embedding_sparse_backward(grad, indices, shape(weight)[0], padding_idx, scale_grad_by_freq) if sparse else"
+                       " embedding_backward(grad, indices, shape(weight)[0], padding_idx, scale_grad_by_freq)"},
        doc="The rows of `weight` at the given positions.")
+composite("embedding_sparse_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq)", names="")
 manual("embedding_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq)", names="",
        grad={"grad": "embedding_backward_backward(grad, indices, padding_idx, scale_grad_by_freq)"})
 composite("embedding_backward_backward(Tensor grad, Tensor indices, int padding_idx, bool scale_grad_by_freq)", names="")

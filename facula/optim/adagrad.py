@@ -65,6 +65,7 @@ class Adagrad(RuleOptimizer):
                 self._init_state(group, p, self.state[p])
 
     _late_defaults = ("maximize", "foreach", "differentiable")
+    _takes_sparse = True
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -101,8 +102,25 @@ class Adagrad(RuleOptimizer):
     def _slow_step(self, group: dict[str, Any], p: Any, grad: Any, state: dict[str, Any]) -> None:
         state["step"] += 1
         rate = group["lr"] / (1 + (number(state["step"]) - 1) * group["lr_decay"])
+        if grad.layout != facula.strided:
+            return _sparse_step(group, p, grad, state, rate)
         if group["weight_decay"] != 0:
             grad = grad + group["weight_decay"] * p
         total = load(state, "sum") + grad * grad
         store(group, state, "sum", total)
         p.sub_(rate * grad / (total.sqrt() + group["eps"]))
+
+
+def _sparse_step(group: dict, p: Any, grad: Any, state: dict, rate: Any) -> None:
+    """Step at the rows of a sparse gradient alone."""
+    if group["weight_decay"] != 0:
+        raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+    grad = grad.coalesce()
+    at, values, size = grad._indices(), grad._values(), grad.shape
+
+    def like(v: Any) -> Any:
+        return facula.sparse_coo_tensor(at, v, size, is_coalesced=True)
+
+    state["sum"].add_(like(values * values.conj() if values.is_complex() else values * values))
+    total = state["sum"].sparse_mask(grad)._values()
+    p.add_(like(values / (total.sqrt() + group["eps"])), alpha=-rate)

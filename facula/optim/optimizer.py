@@ -420,6 +420,7 @@ class RuleOptimizer(Optimizer):
 
     _late_defaults: tuple[str, ...] = ("maximize", "foreach", "capturable", "differentiable")
     _rule_is_real = True
+    _takes_sparse = False
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Perform one step; `closure` re-evaluates the model and returns the loss."""
@@ -442,14 +443,15 @@ class RuleOptimizer(Optimizer):
                 grad = p.grad
                 if grad is None:
                     continue
-                if grad.layout != facula.strided:
+                sparse = grad.layout != facula.strided
+                if sparse and not self._takes_sparse:
                     raise RuntimeError(self._sparse_message())
                 state = self.state.get(p)
                 if not state:
                     state = {}
                     self._init_state(group, p, state)
                 grad = -grad if group.get("maximize") else grad
-                if self._rule_is_real:
+                if self._rule_is_real and not sparse:
                     self._slow_step(group, as_real(p), as_real(grad), state)
                 else:
                     self._slow_step(group, p, grad, state)

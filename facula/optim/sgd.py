@@ -59,6 +59,7 @@ class SGD(RuleOptimizer):
         )
 
     _rule_is_real = False
+    _takes_sparse = True
     _late_defaults = ("maximize", "foreach", "differentiable")
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "kernels/cuda": ("kernels/table", "device"),
     "autograd": ("core",),
     "ops": ("autograd", "core", "kernels/table"),
+    "sparse": ("ops",),
     "modes": ("ops",),
     "ir": ("ops", "modes"),
     "compile": ("ir",),

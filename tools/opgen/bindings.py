@@ -74,7 +74,9 @@ def signature_code(row: Row) -> str:
     lines = [f"static Param {row.name}_params[] = {{{', '.join(cells)}}};"] if params else []
     text = json.dumps(error_text(row))
     flag = ", true" if row.kind == "pointwise" else ""
-    lines.append(f'static Signature {row.name}_signature{{"{public_name(row)}", {text}, {array}, {len(params)}, {positional}{flag}}};')
+    for mark in ("", "_") if row.inplace else ("",):  # overrides are given the form that was called
+        lines.append(f'static Signature {row.name}{mark}_signature{{"{public_name(row)}{mark}", {text}, {array}, {len(params)}, '
+                     f"{positional}{flag}}};")
     return "\n".join(lines)
 
 
@@ -172,7 +174,7 @@ def family_bindings(family: str, rows: list[Row]) -> str:
         key = "_".join(dict.fromkeys(c for _, c in members))
         if key not in entry_sets:
             entry_sets[key] = f"enter_{key}"
-            cells = ", ".join(f"{{&{r.name}_signature, call_{c}}}" for r, c in members)
+            cells = ", ".join(f"{{&{c}_signature, call_{c}}}" for _, c in members)
             parts.append(f"static PyObject* enter_{key}(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kw) {{\n"
                          f"  static const Entry entries[] = {{{cells}}};\n"
                          f"  return dispatch(entries, {len(members)}, self, args, n, kw);\n}}")

@@ -8,6 +8,8 @@
 
 namespace facula {
 
+Tensor (*fit_layout_of_gradient)(const Tensor& gradient, const Node& node) = nullptr;
+
 // Lock guards the grad of one leaf for a few instructions; no operator and no Python
 // code runs under it.
 class AccumulateGrad::Lock {
@@ -35,7 +37,9 @@ bool fits_layout(const Tensor& gradient, const TensorImpl* leaf) {
 }
 
 Tensor add_gradients(const Tensor& present, const Tensor& gradient) {
-  if (grad_enabled()) return gradient_ops.add(present, gradient);
+  if (grad_enabled() || present->intercept & kInterceptSparse) {
+    return gradient_ops.add(present, gradient);
+  }
   gradient_ops.add_inplace(present, gradient);
   return present;
 }
@@ -98,6 +102,8 @@ void AccumulateGrad::drop_edge() noexcept {
 }
 
 Tensor AccumulateGrad::first(Tensor gradient) const {
+  if (gradient->intercept & kInterceptSparse) [[unlikely]]
+    return gradient->refs.load() == 1 ? gradient : gradient_ops.clone(gradient);
   if (fits_layout(gradient, leaf_)) {
     if (is_unshared(gradient)) return gradient;
     if (is_dense(gradient)) return gradient_ops.clone(gradient);

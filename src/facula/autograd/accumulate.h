@@ -60,6 +60,14 @@ void move_retained(TensorImpl* t, Node* from);
 // is_unshared says that nobody else sees the tensor or its bytes, so they may be overwritten.
 bool is_unshared(const Tensor& t);
 
+// kInterceptSparse is the intercept bit of tensors of another layout than strided, which have no
+// elements of their own (see sparse/parts.h).
+inline constexpr uint8_t kInterceptSparse = 8;
+
+// fit_layout_of_gradient turns a gradient of another layout than strided into one that a node can
+// take; the layer that has such layouts fills it. Accumulators take all.
+extern FACULA_API Tensor (*fit_layout_of_gradient)(const Tensor& gradient, const Node& node);
+
 // fit_gradient makes a gradient look as `meta` says: sums broadcast dimensions, takes the real
 // part, casts. RuntimeError naming the node `from` and its output `index` where that is impossible.
 void fit_gradient_slow(const GradMeta& meta, Tensor& gradient, const char* from, size_t index);

@@ -197,6 +197,8 @@ void Task::deliver(const Edge& edge, Tensor gradient, const char* from, size_t i
     fit_gradient(n->outputs[0], gradient, from, index);
     if (accumulate_ && !leaf->has_hooks()) return leaf->accumulate(std::move(gradient));
   } else {
+    if (gradient->intercept & kInterceptSparse) [[unlikely]]
+      gradient = fit_layout_of_gradient(gradient, *n);
     fit_gradient(n->outputs[edge.input_nr], gradient, from, index);
   }
   add_to(slots(n)[edge.input_nr], std::move(gradient));

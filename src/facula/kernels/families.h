@@ -21,7 +21,8 @@
   X(RecurrentKernels, recurrent)  \
   X(AttentionKernels, attention)  \
   X(BagKernels, bags)             \
-  X(FftKernels, transforms)
+  X(FftKernels, transforms)       \
+  X(SparseKernels, sparse)
 
 namespace facula::kernels {
 

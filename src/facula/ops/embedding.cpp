@@ -38,12 +38,9 @@ Tensor fresh_copy(const Tensor& t, IntList sizes) {
 
 namespace forward {
 
-Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool, bool sparse) {
+Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool, bool) {
   FACULA_CHECK(weight.dim() == 2, kRuntime, "embedding(): 'weight' must be 2-D, got ", weight.dim(),
                "-D");
-  if (sparse) {
-    raise_error(ErrorKind::kNotImplemented, "embedding: sparse gradients are not built");
-  }
   Tensor at = flat_positions(indices, "embedding");
   Sizes sizes = indices.sizes().to_sizes();
   sizes.push_back(weight.sizes()[1]);

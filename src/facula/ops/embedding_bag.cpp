@@ -3,9 +3,12 @@
 #include "facula/kernels/bag.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
+#include "facula/ops/convert_functions.h"
+#include "facula/ops/create_functions.h"
 #include "facula/ops/embedding_bag_functions.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/rules.h"
+#include "facula/ops/shape_functions.h"
 
 namespace facula {
 namespace {
@@ -115,7 +118,9 @@ namespace {
 void check_bags(const Tensor& weight, const Tensor& indices, const Tensor& offsets, int64_t mode,
                 bool sparse, const Tensor& per_sample_weights) {
   auto is_index = [](const Tensor& t) { return t.dtype() == kInt64 || t.dtype() == kInt32; };
-  if (sparse) raise_error(ErrorKind::kNotImplemented, "embedding_bag: sparse gradients");
+  if (sparse && mode == 2) {
+    raise_error(ErrorKind::kRuntime, "embedding_bag: max mode does not support sparse weights");
+  }
   if (weight.dim() != 2 || indices.dim() != 1 || offsets.dim() != 1) {
     raise_error(ErrorKind::kValue,
                 "embedding_bag: expected a 2-D weight, 1-D indices and 1-D offsets, ", "got ",
@@ -155,6 +160,18 @@ Tensor complete_offsets(const Tensor& offsets, int64_t count, int64_t total, boo
   return ends;
 }
 
+// sum_bags is reduce_bags put together from operators, so that the gradient of the weight is
+// sparse.
+Tensor sum_bags(const Tensor& weight, const Tensor& indices, const Tensor& bag_of,
+                const Tensor& sizes, const Tensor& per_sample_weights, bool mean, int64_t padding) {
+  Tensor rows = embedding(weight, indices, padding, false, true);
+  if (per_sample_weights.defined()) rows = mul(rows, unsqueeze(per_sample_weights, 1));
+  if (padding >= 0) rows = where(unsqueeze(eq(indices, Scalar(padding)), 1), Scalar(0), rows);
+  Tensor out = index_add(zeros({sizes.numel(), weight.size(1)}, weight.dtype()), 0, bag_of, rows);
+  if (!mean) return out;
+  return div(out, cast(unsqueeze(clamp_min(sizes, Scalar(1)), 1), weight.dtype()));
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(
@@ -186,13 +203,15 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(
     }
     sizes.data_as<int64_t>()[i] = n;
   }
+  Tensor none = new_empty({count}, kInt64);
+  fill_raw(none, 0);
+  if (sparse && recording(weight)) {
+    return {sum_bags(weight, dense, bag_of, sizes, per_sample_weights, mode == 1, padding), bag_of,
+            sizes, none};
+  }
   auto [result, chosen] =
       reduce_bags(weight, dense, ends, per_sample_weights, mode, padding, scale_grad_by_freq);
-  if (!chosen.defined()) {
-    chosen = new_empty({count}, kInt64);
-    fill_raw(chosen, 0);
-  }
-  return {result, bag_of, sizes, chosen};
+  return {result, bag_of, sizes, chosen.defined() ? chosen : none};
 }
 
 }  // namespace facula

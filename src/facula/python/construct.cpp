@@ -13,6 +13,7 @@
 #include "facula/python/bind_helpers.h"
 #include "facula/python/foreign.h"
 #include "facula/python/overrides.h"
+#include "facula/python/sparse.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -428,8 +429,9 @@ void apply_factory(Bound& b, int layout, int pin_memory, int grad, Tensor& resul
   if (b.v[layout] && b.v[layout] != Py_None) {
     FACULA_CHECK(is_layout(b.v[layout]), kType, b.sig->name,
                  "(): argument 'layout' must be facula.layout, not ", type_name(b.v[layout]));
-    FACULA_CHECK(b.v[layout] == layout_object(), kNotImplemented, b.sig->name,
-                 "(): only the strided layout is built");
+    if (b.v[layout] != layout_object()) {
+      result = sparse_factory(b.sig->name, b.v[layout], result.sizes(), result.dtype());
+    }
   }
   if (b.v[pin_memory] && b.v[pin_memory] != Py_None && b.boolean(pin_memory)) {
     raise_error(ErrorKind::kRuntime, b.sig->name, "(): pin_memory needs a CUDA device");

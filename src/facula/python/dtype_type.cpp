@@ -168,9 +168,10 @@ void init_dtype_types(PyObject* module) {
   ready(layout_type, "facula.layout", sizeof(PyNamed), named_repr, named_methods,
         "How the elements of a tensor are stored.");
   strided = make_named(layout_type, "strided", 0, module);
+  int layout = 0;  // numbered as the C++ enumeration Layout is
   for (const char* name : {"sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc",
                            "jagged", "_mkldnn"}) {
-    make_named(layout_type, name, 1, module);
+    make_named(layout_type, name, ++layout, module);
   }
   add_object(module, "layout", reinterpret_cast<PyObject*>(&layout_type));
 

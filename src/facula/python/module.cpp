@@ -26,6 +26,7 @@ void build(PyObject* module) {
   init_autograd(module);
   init_saved_hooks(module);
   init_gamma_draws(module);
+  init_sparse(module);
   init_settings(module);
   init_module_base(module);
   init_optim(module);

@@ -4,8 +4,10 @@
 // None.
 #include "facula/autograd/meta.h"
 #include "facula/nn/optim/update.h"
+#include "facula/ops/create_functions.h"
 #include "facula/python/module.h"
 #include "facula/python/tensor_type.h"
+#include "facula/sparse/parts.h"
 
 namespace facula::python {
 
@@ -310,6 +312,10 @@ PyObject* zero_grad(PyObject*, PyObject* const* a, Py_ssize_t n) {
       if (!old.defined()) continue;
       if (drop) {
         set_grad(p, Tensor());
+      } else if (is_sparse(old)) {
+        sparse::Parts parts = sparse::parts_of(old);
+        parts.values = zeros_like(parts.values);
+        sparse::replace_parts(old, std::move(parts));
       } else {
         optim::clear(old);
       }

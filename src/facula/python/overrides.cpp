@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "facula/python/arguments.h"
+#include "facula/sparse/parts.h"
 
 namespace facula::python {
 
@@ -57,8 +58,16 @@ PyObject* public_function(const Signature& s, bool is_method) {
     if (m) found = PyDict_GetItem(PyModule_GetDict(m), name.get());
   }
   if (!found) found = type_lookup(&tensor_type, name.get());
+  if (!found) found = PyDict_GetItem(PyModule_GetDict(extension), name.get());
   it->second = Py_XNewRef(found);
   return it->second;
+}
+
+// Overrides of sparse tensors stay on: operators on strided tensors must not see them.
+bool switched_off(PyObject* o) {
+  if (!overrides_disabled || !is_tensor(o)) return false;
+  const TensorImpl* p = reinterpret_cast<PyTensor*>(o)->impl;
+  return !p || !(p->intercept & kInterceptSparse);
 }
 
 class DisableOverrides {
@@ -102,8 +111,7 @@ bool has_override_slow(PyObject* o) {
 }
 
 void collect_override(std::vector<PyObject*>& overloaded, PyObject* o) {
-  if (overrides_disabled && is_tensor(o)) return;
-  if (!has_override(o)) return;
+  if (switched_off(o) || !has_override(o)) return;
   size_t at = overloaded.size();
   for (size_t i = 0; i < overloaded.size(); ++i) {
     if (Py_TYPE(overloaded[i]) == Py_TYPE(o)) return;
@@ -149,11 +157,11 @@ bool has_bound_override(const Bound& b) {
       for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); ++k) {
         PyObject* item = PySequence_Fast_GET_ITEM(o, k);
         if (Py_TYPE(item) == &tensor_type) continue;
-        if (has_override(item) && !(overrides_disabled && is_tensor(item))) return true;
+        if (has_override(item) && !switched_off(item)) return true;
       }
       continue;
     }
-    if (has_override(o) && !(overrides_disabled && is_tensor(o))) return true;
+    if (has_override(o) && !switched_off(o)) return true;
   }
   return false;
 }

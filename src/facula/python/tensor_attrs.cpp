@@ -89,6 +89,8 @@ void assign_data(const Tensor& t, PyObject* value) {
   }
   const Tensor& from = unwrap(value);
   if (from.is_same(t)) return;
+  FACULA_CHECK(from->intercept == t->intercept, kRuntime, "incompatible tensor type: the layouts ",
+               "of the tensor and of its new data differ");
   bool same_kind = is_inexact(from.dtype()) || !requires_grad(t);
   FACULA_CHECK(same_kind, kRuntime, "data set to a tensor that requires gradients must be ",
                "floating point or complex dtype");

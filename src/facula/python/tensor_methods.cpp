@@ -328,6 +328,8 @@ PyObject* set_(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kw
     PyObject* size = argument("set_", "size", 2, args, n, kwnames);
     PyObject* stride = argument("set_", "stride", 3, args, n, kwnames);
     check_inplace(t, "set_");
+    FACULA_CHECK(!source || !is_tensor(source) || !unwrap(source)->intercept, kRuntime,
+                 "set_: the source must be a strided tensor");
     if (!source) {
       Storage* empty = Storage::make(0, t.device());
       replace_storage(t.impl(), empty);

@@ -4,6 +4,8 @@
 
 #include <structmember.h>
 
+#include "facula/python/sparse.h"
+
 namespace facula::python {
 
 std::atomic<int64_t> owned_by_cpp{0};
@@ -128,6 +130,8 @@ PyObject* wrap(Tensor t) {
     Py_INCREF(known);
     return known;
   }
+  if (p->intercept & kInterceptSparse) [[unlikely]]
+    return wrap_sparse(std::move(t));
   PyTensor* o = PyObject_GC_New(PyTensor, &tensor_type);
   if (!o) throw PythonError();
   o->impl = t.forget();

@@ -56,7 +56,6 @@ def test_named_parameters():
         (lambda: optim.Rprop([param()], etas=(1.5, 1.2)), ValueError, "Invalid eta values"),
         (lambda: optim.LBFGS([{"params": [param()]}, {"params": [param()]}]), ValueError, "per-p"),
         (lambda: optim.Muon([param()]), ValueError, "2D parameters"),
-        (lambda: optim.SparseAdam([param()]), NotImplementedError, "sparse"),
     ],
 )
 def test_refusals(make, error, text):
