@@ -139,7 +139,7 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 
 def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> Tensor:
-    """Raise: solving sparse systems is not built."""
+    """Not built: solving sparse systems raises NotImplementedError."""
     raise NotImplementedError("sparse.spsolve is not built; use facula.linalg.solve of to_dense()")
 
 

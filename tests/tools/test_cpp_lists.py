@@ -47,9 +47,11 @@ NO_OPERATORS = set(
 )
 #: Removed from PyTorch; they only raise and name what to use.
 REMOVED = {"eig", "lstsq", "matrix_rank", "solve", "symeig"}
-#: Methods about Python objects, storage and devices: members of Tensor in C++, or nothing there.
+#: Methods about Python objects, storage and devices, and the parts of sparse tensors: members of
+#: Tensor and SparseTensor in C++, or nothing there.
 NO_METHODS = set(
-    "apply_ as_subclass backward const_data_ptr cpu cuda data_ptr dequantize dim dim_order "
+    "apply_ as_subclass backward ccol_indices col_indices const_data_ptr cpu crow_indices cuda "
+    "data_ptr dense_dim dequantize dim dim_order is_coalesced row_indices sparse_dim "
     "element_size get_device ipu is_contiguous is_distributed is_pinned is_set_to is_shared "
     "map2_ map_ module_load mtia ndimension nelement new new_tensor numel numpy pin_memory "
     "record_stream refine_names register_hook register_post_accumulate_grad_hook reinforce rename "
@@ -70,6 +72,20 @@ ELSEWHERE = {
     "dropout3d": "Dropout3d",
     "gaussian_nll_loss": "GaussianNLLLossOptions",
     "local_response_norm": "LocalResponseNormOptions",
+    "dsmm": "mm",
+    "hspmm": "mm",
+    "smm": "mm",
+    "spmm": "mm",
+    "saddmm": "addmm",
+    "sspaddmm": "addmm",
+    "sparse_bsc_tensor": "sparse_compressed_tensor",
+    "sparse_bsr_tensor": "sparse_compressed_tensor",
+    "sparse_csc_tensor": "sparse_compressed_tensor",
+    "to_sparse_bsc": "to_layout",
+    "to_sparse_bsr": "to_layout",
+    "to_sparse_coo": "to_layout",
+    "to_sparse_csc": "to_layout",
+    "to_sparse_csr": "to_layout",
     "lu": "lu_with_info",
     "meshgrid": "meshgrid_list",
     "tensordot": "tensordot_dims",
@@ -89,7 +105,7 @@ ELSEWHERE = {
 #: Written in Python only until now.
 MISSING = set(
     "ctc_loss gradient grouped_mm hash_tensor linear_cross_entropy lobpcg pca_lowrank polygamma_ "
-    "svd_lowrank unravel_index vander".split()
+    "sparse_resize_ sparse_resize_and_clear_ svd_lowrank unravel_index vander".split()
 )
 
 #: Lazy modules and containers stand for what C++ has as constructors and as members; NLLLoss2d and
@@ -98,7 +114,7 @@ NO_MODULES = set(
     "Container ModuleDict NLLLoss2d ParameterDict ParameterList SyncBatchNorm".split()
 )
 MISSING_MODULES = {"AdaptiveLogSoftmaxWithLoss", "CTCLoss", "LinearCrossEntropyLoss"}
-#: Takes sparse gradients, which C++ does not make.
+#: Takes sparse gradients.
 NO_OPTIMIZERS = {"SparseAdam"}
 #: They replace an attribute of a module by a computation; members of C++ classes are tensors.
 NO_UTILITIES = {"remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"}
@@ -108,6 +124,7 @@ def declared() -> set[str]:
     """Returns the classes and functions that the headers of the front end declare."""
     text = "\n".join(h.read_text() for h in sorted(HEADERS.rglob("*.h")))
     text += (ROOT / "src/facula/autograd/meta.h").read_text()
+    text += (ROOT / "src/facula/sparse/sparse.h").read_text()
     classes = re.findall(r"(?:class|struct) (?:FACULA_API )?(\w+)", text)
     aliases = re.findall(r"^using (\w+) = ", text, re.MULTILINE)
     functions = re.findall(r"^(?:FACULA_API|inline) [\w:<>,& ]+? (\w+)\(", text, re.MULTILINE)

@@ -23,7 +23,7 @@ MODULES = (
     "facula.distributions.constraints facula.distributions.transforms facula.distributions.kl "
     "facula.distributions.utils facula.amp facula.library facula.overrides facula.testing "
     "facula.random facula.serialization facula.masked facula.signal.windows facula.hub "
-    "facula.futures facula.datasets facula.as_torch"
+    "facula.futures facula.datasets facula.sparse facula.as_torch"
 ).split()
 _FOREIGN = (
     "typing", "collections", "functools", "contextlib", "abc", "enum", "math", "itertools",
