@@ -120,24 +120,36 @@ def set_default_tensor_type(t: Any) -> None:
     _C.set_default_dtype(t.dtype)
 
 
-_deterministic = False
+_deterministic = 0  # 1: only warn, 2: an error
 _precision = "highest"
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Ask for deterministic results. All operators give them already; the flag is only kept."""
     global _deterministic
-    _deterministic = bool(mode)
+    _deterministic = (1 if warn_only else 2) if mode else 0
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """Say what use_deterministic_algorithms was last given."""
-    return _deterministic
+    return _deterministic > 0
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Ask for deterministic results by level: "default", "warn" or "error"."""
-    use_deterministic_algorithms(debug_mode not in (0, "default"))
+    """Ask for deterministic results by level: "default", "warn" or "error", or 0, 1 or 2.
+
+    TypeError or RuntimeError for other values.
+    """
+    global _deterministic
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    levels = ("default", "warn", "error")
+    if debug_mode not in (*levels, 0, 1, 2):
+        raise RuntimeError(
+            "invalid value of debug_mode, expected one of `default`, `warn`, `error`, 0, 1, 2, "
+            f"but got {debug_mode}"
+        )
+    _deterministic = levels.index(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
 
 
 def get_float32_matmul_precision() -> str:

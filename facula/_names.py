@@ -255,14 +255,14 @@ def _shape_as_tensor(x: _C.Tensor) -> _C.Tensor:
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Say whether results that are not deterministic only warn; there are none."""
-    return False
+    return get_deterministic_debug_mode() == 1
 
 
 def get_deterministic_debug_mode() -> int:
-    """Return the level that was asked for: 0 or 2."""
-    from facula._functions import are_deterministic_algorithms_enabled
+    """Return the level that was asked for: 0, 1 (warn) or 2 (error)."""
+    from facula import _functions
 
-    return 2 if are_deterministic_algorithms_enabled() else 0
+    return _functions._deterministic
 
 
 def is_warn_always_enabled() -> bool:

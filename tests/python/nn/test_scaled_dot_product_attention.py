@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import facula
+from facula.nn.attention import SDPBackend, bias, sdpa_kernel
 from facula.nn.functional import scaled_dot_product_attention as attend
 
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 4e-2}
@@ -227,3 +228,30 @@ def test_threads_do_not_show():
         for n in ("1", "4")
     ]
     assert runs[0] == runs[1]
+
+
+def test_bias_objects(rng):
+    q, k = (facula.tensor(rng.standard_normal((1, 2, n, 4))) for n in (9, 12))
+    for make, shift in [(bias.causal_upper_left, 0), (bias.causal_lower_right, 3)]:
+        mask = make(9, 12)
+        formed = facula.ones(9, 12, dtype=facula.bool).tril(shift)
+        assert mask.shape == (9, 12) and repr(mask) == repr(formed)
+        assert facula.equal(mask & formed, formed)
+        facula.testing.assert_close(attend(q, k, k, mask), attend(q, k, k, formed))
+    assert bias.CausalVariant.LOWER_RIGHT == 2
+    with pytest.raises(ValueError, match="causal=True"):
+        attend(q, k, k, bias.causal_upper_left(9, 12), is_causal=True)
+    with pytest.raises(RuntimeError, match="does not fit"):
+        attend(q, k, k, bias.causal_upper_left(9, 11))
+    with pytest.raises(AssertionError):
+        bias.causal_lower_right(3)
+    with pytest.raises(AssertionError):
+        bias.CausalBias(2, 3, 5)
+
+
+def test_kernel_choice(rng):
+    q = facula.tensor(rng.standard_normal((1, 2, 9, 4)))
+    with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION]):
+        assert facula.equal(attend(q, q, q), attend(q, q, q))
+    with pytest.raises(AssertionError), sdpa_kernel([]):
+        pass
