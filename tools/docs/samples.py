@@ -26,7 +26,8 @@ NAMED = {
     "end": "4", "start": "0", "step": "1", "length": "2", "repeats": "2", "reduce": "'sum'",
     "other": "facula.tensor([2.0, 0.5, 1.0])", "p": "2", "sections": "3", "chunks": "2",
     "split_size": "2", "normalized_shape": "(3,)", "num_groups": "1", "groups": "1",
-    "min": "0", "max": "1", "fill_value": "7", "value": "1.5", "high": "10", "low": "0", "steps": "4",
+    "min": "0", "max": "1", "fill_value": "7", "value": "1.5", "high": "10", "low": "0",
+    "steps": "4",
 }  # fmt: skip
 TYPED = {
     "int": "1", "int?": "1", "int[]": "(1,)", "int...": "3", "float": "0.5", "float?": "0.5",

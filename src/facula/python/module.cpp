@@ -30,6 +30,7 @@ void build(PyObject* module) {
   init_settings(module);
   init_module_base(module);
   init_optim(module);
+  init_extension_api(module);
   add_functions(module, construct_functions);
   add_functions(module, foreign_functions);
   init_queries(module);

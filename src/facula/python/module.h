@@ -6,6 +6,7 @@ namespace facula::python {
 
 // Each adds its types and functions to the module; they throw PythonError.
 void init_autograd(PyObject* module);
+void init_extension_api(PyObject* module);
 void init_settings(PyObject* module);
 void init_gamma_draws(PyObject* module);
 void init_module_base(PyObject* module);
