@@ -53,7 +53,7 @@ for _name in (
 if TYPE_CHECKING:  # what the loops above and below put into the namespace
     from typing import Any as _Any
 
-    from facula import autograd, fft, linalg, nn, optim, special, utils
+    from facula import autograd, fft, linalg, nn, optim, sparse, special, utils
     from facula._C import (
         bfloat16,
         bool,
@@ -80,6 +80,7 @@ if TYPE_CHECKING:  # what the loops above and below put into the namespace
     from facula._tensor_str import get_printoptions, set_printoptions
     from facula.random import fork_rng
     from facula.serialization import load, save
+    from facula.sparse._functions import *
 
 # The functions of the operator table.
 globals().update({k: v for k, v in vars(_C._functions).items() if not k.startswith("__")})

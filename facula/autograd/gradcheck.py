@@ -71,7 +71,7 @@ def gradcheck(
         eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, fast_mode
     )
     args = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
-    args = tuple(args)
+    func, args = _without_sparse(func, tuple(args))
     _check_inputs(args)
     try:
         _check(func, args, settings)
@@ -115,6 +115,7 @@ def gradgradcheck(
             "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
         )
     args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    func, args = _without_sparse(func, args)
     if grad_outputs is None:
         outputs = _outputs(func(*args))
         weights = tuple(_random_like(o, gen_non_contig_grad_outputs) for o in outputs)
@@ -145,6 +146,16 @@ def gradgradcheck(
         fast_mode=fast_mode,
         masked=masked,
     )
+
+
+def _without_sparse(func: Callable[..., Any], args: tuple) -> tuple[Callable[..., Any], tuple]:
+    """Make a function of strided tensors of one that takes sparse ones."""
+    strided = (facula.strided, facula.jagged)
+    if all(not isinstance(x, facula.Tensor) or x.layout in strided for x in args):
+        return func, args
+    from facula.sparse._gradcheck import on_values
+
+    return on_values(func, args)
 
 
 def _generator() -> Any:

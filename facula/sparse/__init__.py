@@ -119,7 +119,9 @@ def sum(input: Tensor, dim: int | Sequence[int] | None = None, dtype: Any = None
     """
     if not is_sparse(input):
         raise RuntimeError("sparse.sum: expected a sparse tensor, got a strided one")
-    return _operators.TABLE["sum"](input, dim, dtype=dtype)
+    result = _operators.TABLE["sum"](input, dim, dtype=dtype)
+    whole = dim is not None and not input.is_floating_point() and not input.is_complex()
+    return result.to(input.dtype) if whole and dtype is None else result
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
@@ -156,6 +158,8 @@ def spdiags(
         tensor([[0., 1.],
                 [0., 0.]])
     """
+    if not isinstance(diagonals, Tensor) or not isinstance(offsets, Tensor):
+        raise TypeError("spdiags(): expected tensors of diagonals and offsets")
     diagonals = diagonals.unsqueeze(0) if diagonals.dim() == 1 else diagonals
     offsets = offsets.reshape(-1)
     if len(shape) != 2:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import facula
@@ -24,6 +25,23 @@ def _entry(*names: str) -> Callable[[Callable], Callable]:
         for name in names:
             TABLE[name] = function
         return function
+
+    return add
+
+
+def _of_tensors(count: int, *names: str) -> Callable[[Callable], Callable]:
+    """Register an operator whose first arguments must be tensors."""
+
+    def add(function: Callable) -> Callable:
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            for a in args[:count]:
+                if not isinstance(a, Tensor):
+                    kind = type(a).__name__
+                    raise TypeError(f"{names[0]}(): expected a Tensor as argument, got {kind}")
+            return function(*args, **kwargs)
+
+        return _entry(*names)(checked)
 
     return add
 
@@ -160,7 +178,7 @@ def _floor_divide(input: Any, other: Any) -> Tensor:
     return _div(input, other, rounding_mode="floor")
 
 
-@_entry("mm", "spmm", "dsmm", "_sparse_mm", "smm", "hspmm")
+@_of_tensors(2, "mm", "spmm", "dsmm", "_sparse_mm", "smm", "hspmm")
 def _mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
     _no_out("mm", out)
     for t in (input, mat2):
@@ -169,7 +187,7 @@ def _mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
     return _C._sparse_mm(input, mat2)
 
 
-@_entry("mv")
+@_of_tensors(2, "mv")
 def _mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Tensor:
     _no_out("mv", out)
     if input.dim() != 2 or vec.dim() != 1:
@@ -181,7 +199,7 @@ def _mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Tensor:
     return _C._sparse_mm(input, vec.unsqueeze(1)).squeeze(1)
 
 
-@_entry("bmm")
+@_of_tensors(2, "bmm")
 def _bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
     _no_out("bmm", out)
     if input.dim() != 3 or mat2.dim() != 3:
@@ -206,7 +224,7 @@ def _bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
     return flat.reshape(batches, rows, mat2.size(2))
 
 
-@_entry("matmul", "__matmul__", "__rmatmul__")
+@_of_tensors(2, "matmul", "__matmul__", "__rmatmul__")
 def _matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     _no_out("matmul", out)
     dims = (input.dim(), other.dim())
@@ -224,7 +242,7 @@ def _matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     raise refuse(f"matmul of {dims[0]}-D and {dims[1]}-D tensors", _C.sparse_coo)
 
 
-@_entry("linear")
+@_of_tensors(2, "linear")
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if is_sparse(bias):
         raise refuse("linear with a sparse bias", bias.layout)
@@ -244,7 +262,7 @@ def _scale_and_add(input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Ten
     return input * beta + product if beta != 1 else input + product
 
 
-@_entry("addmm", "sspaddmm", "saddmm")
+@_of_tensors(3, "addmm", "sspaddmm", "saddmm")
 def _addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Any = None
 ) -> Tensor:
@@ -253,7 +271,7 @@ def _addmm(
     return _scale_and_add(input, product, beta, alpha)
 
 
-@_entry("addmv")
+@_of_tensors(3, "addmv")
 def _addmv(
     input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Any = None
 ) -> Tensor:
@@ -288,6 +306,19 @@ def _sum(
     return result
 
 
+@_entry("vector_norm")
+def _vector_norm(
+    x: SparseTensor,
+    ord: Any = 2,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+) -> Tensor:
+    return _norm(x, ord, dim, keepdim, dtype, out)
+
+
 @_entry("norm")
 def _norm(
     input: SparseTensor,
@@ -304,12 +335,12 @@ def _norm(
     return _C._sparse_raw_values(t).norm(2 if p == "fro" else p, dtype=dtype)
 
 
-@_entry("dist")
+@_of_tensors(2, "dist")
 def _dist(input: SparseTensor, other: SparseTensor, p: float = 2) -> Tensor:
     return _norm(_sub(input, other), p)
 
 
-@_entry("is_same_size")
+@_of_tensors(2, "is_same_size")
 def _is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.layout is other.layout and input.shape == other.shape
 
@@ -382,7 +413,7 @@ for _name, _dtype in {
     TABLE[_name] = _caster(_dtype)
 
 
-@_entry("type_as")
+@_of_tensors(2, "type_as")
 def _type_as(input: SparseTensor, other: Tensor) -> SparseTensor:
     return _cast(input, other.dtype)
 
@@ -499,6 +530,17 @@ for _names, _error, _text in (
         TABLE[_name] = _refusal(_error, _text)
 
 
+@_entry("backward")
+def _backward(
+    input: SparseTensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    facula.autograd.backward(input, gradient, retain_graph, create_graph, inputs=inputs)
+
+
 # ---- tensors like others
 
 
@@ -559,7 +601,7 @@ def _zero(input: SparseTensor) -> SparseTensor:
     return input._replace(_zeros_like(input))
 
 
-@_entry("copy_")
+@_of_tensors(2, "copy_")
 def _copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     if not is_sparse(input) or not is_sparse(src):
         raise RuntimeError(
@@ -580,12 +622,7 @@ def _add_in_place(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
         if not is_sparse(result):
             raise RuntimeError("add_: a sparse tensor cannot hold the sum with a dense one")
         return input._replace(_cast(result, input.dtype))
-    if input.shape != other.shape:
-        raise RuntimeError(
-            f"add_: expected 'self' and 'other' to have same size, but self has size "
-            f"{list(input.shape)} while other has size {list(other.shape)}"
-        )
-    return input.copy_(_C._sparse_add(input, other, alpha))
+    return _C._sparse_add_into(input, other, alpha)
 
 
 @_entry("sub_")

@@ -133,6 +133,9 @@ def _taken(input: SparseTensor, d: int, keep: Tensor, rows: Tensor | None, size:
 
 @_entry("index_select")
 def _index_select(input: SparseTensor, dim: int, index: Tensor, *, out: Any = None) -> Tensor:
+    for t in (input, index):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"index_select(): expected a Tensor, got {type(t).__name__}")
     d = wrap(dim, input.dim())
     if index.dim() > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")

@@ -24,7 +24,7 @@ BLOCKED = (_C.sparse_bsr, _C.sparse_bsc)
 
 #: Methods and attributes that are right as they are for strided tensors.
 _PLAIN = frozenset(
-    "size dim ndimension element_size get_device requires_grad_ retain_grad backward "
+    "size dim ndimension element_size get_device requires_grad_ retain_grad "
     "_register_hook _remove_hook _register_post_hook _remove_post_hook register_hook "
     "register_post_accumulate_grad_hook stride storage_offset detach_ __dir__ _make_subclass "
     "as_subclass shape dtype device ndim itemsize requires_grad grad _grad grad_fn is_leaf "

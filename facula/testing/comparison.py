@@ -268,8 +268,12 @@ def _check_attributes(a: facula.Tensor, e: facula.Tensor, options: _Options, whe
         check("device", a.device, e.device)
     if options.check_dtype:
         check("dtype", a.dtype, e.dtype)
-    if options.check_stride:
+    if options.check_stride and a.layout == e.layout == facula.strided:
         check("stride()", a.stride(), e.stride())
+
+
+def _is_sparse(t: facula.Tensor) -> bool:
+    return t.layout not in (facula.strided, facula.jagged)
 
 
 def _check_tensors(a: facula.Tensor, e: facula.Tensor, options: _Options, where: str) -> None:
@@ -279,7 +283,7 @@ def _check_tensors(a: facula.Tensor, e: facula.Tensor, options: _Options, where:
     names = [str(t.dtype).rpartition(".")[2] for t in (a, e)]
     rtol, atol = options.tolerances(*names)
     with facula.no_grad():
-        a, e = a.cpu(), e.cpu()
+        a, e = (t.to_dense() if _is_sparse(t) else t for t in (a.cpu(), e.cpu()))
         if a.dtype != e.dtype:
             common = facula.promote_types(a.dtype, e.dtype)
             a, e = a.to(common), e.to(common)

@@ -117,3 +117,23 @@ def test_python_functions_can_be_overridden():
             return func is mine
 
     assert mine(Takes()) is True and mine(1) == "plain"
+
+
+def test_overrides_are_given_the_form_in_place():
+    calls = []
+
+    class Seen(facula.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            calls.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = facula.ones(2).as_subclass(Seen)
+    x.add_(1)
+    x += 1
+    facula.sin_(x)
+    facula.ones(2).mul_(x)
+    x.neg()
+    assert [c for c in calls if c[0] != "_"] == ["add_", "add_", "sin_", "mul_", "neg"]
+    assert type(x) is Seen
+    assert facula.equal(x.as_subclass(facula.Tensor), facula.tensor([3.0, 3.0]).sin())

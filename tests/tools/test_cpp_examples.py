@@ -36,7 +36,7 @@ def examples(header: Path) -> list[tuple[int, str]]:
 
 HEADERS = [
     h for h in sorted(SOURCES.rglob("*.h"))
-    if h.parts[len(SOURCES.parts)] in ("nn", "autograd")
+    if h.parts[len(SOURCES.parts)] in ("nn", "autograd", "sparse")
 ]  # fmt: skip
 
 
@@ -50,7 +50,8 @@ def test_the_examples_compile(tmp_path):
     database = ROOT / "build" / "dev" / "compile_commands.json"
     if not database.exists():
         pytest.skip("no build in build/dev")
-    parts = ['#include "facula/nn/nn.h"', "using namespace facula;"]
+    parts = ['#include "facula/nn/nn.h"', '#include "facula/sparse/sparse.h"']
+    parts.append("using namespace facula;")
     count = 0
     for header in HEADERS:
         for number, code in examples(header):

@@ -145,6 +145,12 @@ PyObject* add_two(const Arguments& a) {  // a, b, alpha
   return give(add(a.sparse(0), a.sparse(1), a.scalar(2)));
 }
 
+PyObject* add_into(const Arguments& a) {  // strided, sparse, alpha
+  a.expect(3);
+  add_(a.tensor(0), a.sparse(1), a.scalar(2));
+  return Py_NewRef(a.v[0]);
+}
+
 PyObject* mul_two(const Arguments& a) {
   a.expect(2);
   if (a.is_sparse(1)) return give(mul(a.sparse(0), a.sparse(1)));
@@ -202,6 +208,7 @@ PyMethodDef sparse_functions[] = {
     {"_sparse_transpose", fast(call<swap>), METH_FASTCALL, nullptr},
     {"_sparse_mm", fast(call<multiply>), METH_FASTCALL, nullptr},
     {"_sparse_add", fast(call<add_two>), METH_FASTCALL, nullptr},
+    {"_sparse_add_into", fast(call<add_into>), METH_FASTCALL, nullptr},
     {"_sparse_mul", fast(call<mul_two>), METH_FASTCALL, nullptr},
     {"_sparse_sum", fast(call<sum_up>), METH_FASTCALL, nullptr},
     {"_sparse_softmax", fast(call<softmax_along>), METH_FASTCALL, nullptr},

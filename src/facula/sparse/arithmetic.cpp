@@ -150,6 +150,24 @@ Tensor add(const Tensor& a, const SparseTensor& b, const Scalar& alpha) {
   return sparse::from_grid(index_add(grid, 0, sparse::keys(p), sparse::flat_values(p, v)), p);
 }
 
+void add_(const Tensor& a, const SparseTensor& b, const Scalar& alpha) {
+  const Parts& p = sparse::parts_of(b.handle());
+  FACULA_CHECK(a.sizes() == b.sizes(), kRuntime, "add_: expected 'self' and 'other' to have same ",
+               "size, but self has size ", list_text(a.sizes()), " while other has size ",
+               list_text(b.sizes()));
+  FACULA_CHECK(can_cast(promote(a.dtype(), b.dtype()), a.dtype()), kRuntime, "add_: result type ",
+               dtype_name(promote(a.dtype(), b.dtype())),
+               " can't be cast to the desired output type ", dtype_name(a.dtype()));
+  bool direct = a.is_contiguous() && !p.is_blocked() && a.dtype() != kBool;
+  if (recording(a, b.handle()) || !direct) {
+    copy_(a, add(a, b, alpha));
+    return;
+  }
+  Tensor v = sparse::flat_values(p, p.values);
+  if (v.dtype() != a.dtype()) v = cast(v, a.dtype());
+  index_add_(sparse::to_grid(a, p), 0, sparse::keys(p), v, alpha);
+}
+
 SparseTensor mul(const SparseTensor& a, const Scalar& b) {
   Tensor handle = sparse::settled(a.handle());
   return SparseTensor(sparse::record(sparse::parts_of(handle), mul(sparse::values_of(handle), b)));

@@ -26,11 +26,7 @@ Tensor add_gradients(const Tensor& a, const Tensor& b) {
 void add_into(const Tensor& a, const Tensor& b) {
   if (!is_handle(b)) return strided.add_inplace(a, b);
   FACULA_CHECK(!is_handle(a), kRuntime, "sparse gradients are not added in place");
-  const Parts& p = parts_of(b);
-  if (p.is_blocked()) return strided.add_inplace(a, to_dense(SparseTensor(b)));
-  Tensor grid = to_grid(a, p);
-  index_add_(grid, 0, keys(p), flat_values(p, p.values));
-  if (grid->storage != a->storage) strided.copy_inplace(a, from_grid(grid, p));
+  facula::add_(a, SparseTensor(b));
 }
 
 Tensor copy(const Tensor& t) {

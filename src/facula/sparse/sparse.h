@@ -2,9 +2,12 @@
 // rows or columns (CSR, CSC, and BSR, BSC with dense blocks), and the operators on them. All of
 // them record their gradients.
 //
-//   Tensor indices = tensor({0, 1, 1, 2, 0, 2}, {2, 3});              // a column for each element
-//   SparseTensor a = sparse_coo_tensor(indices, ones({3}), {2, 3});
-//   Tensor y = mm(a, ones({3, 4}));                                   // [2, 4]
+//   Tensor places[] = {arange(0, 3), arange(0, 3)};  // rows and columns: the diagonal
+//   SparseTensor a = sparse_coo_tensor(stack(places), ones({3}), {{3, 3}});
+//   set_requires_grad(a.handle(), true);
+//   Tensor y = mm(a, ones({3, 4}));
+//   backward(sum(y));
+//   Tensor g = values(SparseTensor(grad(a.handle())));  // 4 at each place
 #pragma once
 #include "facula/autograd/meta.h"
 #include "facula/core/tensor.h"
@@ -99,6 +102,8 @@ FACULA_API Tensor addmm(const Tensor& input, const SparseTensor& a, const Tensor
 
 FACULA_API SparseTensor add(const SparseTensor& a, const SparseTensor& b, const Scalar& alpha = 1);
 FACULA_API Tensor add(const Tensor& a, const SparseTensor& b, const Scalar& alpha = 1);
+// add_ adds to a strided tensor in place, and touches only what b keeps.
+FACULA_API void add_(const Tensor& a, const SparseTensor& b, const Scalar& alpha = 1);
 // mul multiplies by a number, by the elements of a strided tensor of the same shape, or by those
 // of a sparse one.
 FACULA_API SparseTensor mul(const SparseTensor& a, const Scalar& b);

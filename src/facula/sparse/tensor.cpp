@@ -79,6 +79,7 @@ const Parts& parts_of(const Tensor& handle) { return payload(handle).parts; }
 Tensor make_handle(Parts parts) {
   count_elements(parts.sizes, "sparse tensor");
   parts.values = plain(parts.values);
+  if (overlaps_itself(parts.values)) parts.values = to_contiguous(parts.values);  // users write
   parts.coalesced &= parts.is_coo();
   auto* payload = new Payload;
   payload->head.self = payload;

@@ -63,6 +63,15 @@ TEST(Sparse, LeavesGetSparseGradients) {
   EXPECT_TRUE(same(values(SparseTensor(g)), numbers({2, 2, 2})));
 }
 
+TEST(Sparse, AddsInPlaceToStrided) {
+  Tensor d = ones({2, 3}, kFloat64);
+  add_(d, sample(), 2);
+  EXPECT_TRUE(same(d, add(ones({2, 3}, kFloat64), mul(to_dense(sample()), 2))));
+  Tensor turned = transpose(ones({3, 2}, kFloat64), 0, 1);
+  add_(turned, sample());
+  EXPECT_TRUE(same(turned, add(ones({2, 3}, kFloat64), to_dense(sample()))));
+}
+
 TEST(Sparse, LayoutsConvert) {
   Tensor d = reshape(numbers({0, 1, 0, 2, 3, 0, 0, 4, 0, 0, 5, 6}), {3, 4});
   for (Layout layout : {Layout::kCoo, Layout::kCsr, Layout::kCsc}) {

@@ -220,6 +220,17 @@ def test_arithmetic_in_place():
     x = b.clone()
     x.add_(a.to_sparse(), alpha=2)
     assert facula.allclose(x, b + 2 * a)
+    turned = facula.ones(6, 4).double().t()
+    turned.sub_(a.to_sparse())
+    assert facula.allclose(turned, 1 - a)
+    x = b.float()
+    x += a.to_sparse().float()
+    assert facula.allclose(x, (a + b).float())
+    with pytest.raises(RuntimeError):
+        facula.ones(4, 6, dtype=facula.int64).add_(a.to_sparse())
+    leaf = facula.ones(4, 6).double().requires_grad_()
+    (leaf * 1).add_(a.to_sparse()).sum().backward()
+    assert facula.equal(leaf.grad, facula.ones(4, 6).double())
     with pytest.raises(RuntimeError):
         s.requires_grad_().mul_(2)
 
@@ -242,6 +253,8 @@ def test_reductions():
         r = facula.sparse.sum(s, dims)
         r = r.to_dense() if r.layout is not facula.strided else r
         assert facula.allclose(r, g.sum(dims))
+    whole = facula.ones(2, 3, dtype=facula.int32).to_sparse()
+    assert facula.sparse.sum(whole, 0).dtype == facula.int32 and whole.sum(0).dtype == facula.int64
     assert s.sum(0).is_sparse and not s.sum([0, 1]).is_sparse
     leaf = s.detach().requires_grad_()
     facula.sparse.sum(leaf, 0).to_dense().pow(2).sum().backward()
@@ -319,3 +332,26 @@ def test_sparse_mask():
     other = matrix(seed=9).to_sparse()
     got = other.sparse_mask(a.to_sparse()).to_dense()
     assert facula.equal(got, other.to_dense() * (a != 0))
+
+
+@pytest.mark.parametrize("layout", ALL)
+def test_gradcheck_takes_sparse_tensors(layout):
+    s = convert(matrix(), layout).requires_grad_()
+    x = facula.randn(6, 2, dtype=facula.float64, requires_grad=True)
+    assert gradcheck(facula.sparse.mm, (s, x), masked=True)
+    assert gradcheck(lambda s: s * s, (s,)) and gradgradcheck(lambda s: s.sin(), (s,))
+    wrong = lambda s: facula.sparse.sum(s.detach() * 2 + s)
+    with pytest.raises(RuntimeError):
+        gradcheck(wrong, (s,))
+
+
+def test_assert_close_takes_sparse_tensors():
+    close = facula.testing.assert_close
+    s = matrix().to_sparse()
+    close(s, s.clone())
+    close(s + s, s * 2)
+    with pytest.raises(AssertionError):
+        close(s, s * 2)
+    with pytest.raises(AssertionError, match="layout"):
+        close(s, s.to_sparse_csr())
+    close(s, s.to_sparse_csr(), check_layout=False)

@@ -76,6 +76,23 @@ def test_optimisers_that_refuse():
         optim.SparseAdam([p], lr=0.0)
 
 
+def test_gradients_are_clipped():
+    table = nn.Embedding(5, 2, sparse=True)
+    with facula.no_grad():
+        table.weight.copy_(facula.arange(10.0).reshape(5, 2))
+    (table(facula.tensor([1, 2, 1])) ** 2).sum().backward()
+    assert nn.utils.clip_grad_norm_(table.parameters(), 1.0).item() == pytest.approx(19.2873, 1e-5)
+    assert table.weight.grad.is_sparse
+    assert table.weight.grad.norm().item() == pytest.approx(1.0, 1e-4)
+
+
+def test_values_of_a_gradient_can_be_written_to():
+    table = nn.Embedding(5, 2, sparse=True)
+    table(facula.tensor([1, 2])).sum().backward()
+    table.weight.grad._values().mul_(3)
+    assert table.weight.grad.to_dense().sum().item() == 12
+
+
 def test_zero_grad_keeps_a_sparse_gradient_of_zeros():
     table = nn.Embedding(4, 2, sparse=True)
     table(facula.tensor([1])).sum().backward()
