@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from facula import _C
 from facula._arguments import as_tuple
 
@@ -108,10 +110,38 @@ def _letters(subscripts: Sequence[Any]) -> str:
     return "".join("..." if s is Ellipsis else alphabet[s] for s in subscripts)
 
 
+def _keeps_order() -> bool:
+    """Whether `backends.opt_einsum` was told to take operands from left to right."""
+    module = sys.modules.get("facula.backends.opt_einsum")
+    return module is not None and not module.enabled
+
+
+def _from_left(equation: str, operands: list[Tensor]) -> Tensor:
+    """Multiply the operands of einsum two at a time as they stand."""
+    left, arrow, result = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        return _rows._einsum(equation, operands)  # says what is wrong
+    if not arrow:
+        single = sorted(c for c in set(left) - set(",.") if left.count(c) == 1)
+        result = ("..." if "..." in left else "") + "".join(single)
+    term, product = terms[0], operands[0]
+    for k in range(1, len(terms)):
+        both, kept = term + terms[k], result
+        if k + 1 < len(terms):
+            wanted = "".join(terms[k + 1 :]) + result
+            letters = dict.fromkeys(c for c in both if c != "." and c in wanted)
+            kept = ("..." if "..." in both else "") + "".join(letters)
+        product = _rows._einsum(f"{term},{terms[k]}->{kept}", [product, operands[k]])
+        term = kept
+    return product
+
+
 def einsum(*args: Any) -> Tensor:
     """Sum products of tensors as an equation such as "ij,jk->ik" says.
 
-    The other form, `einsum(a, [0, 1], b, [1, 2], [0, 2])`, has numbers for letters.
+    The other form, `einsum(a, [0, 1], b, [1, 2], [0, 2])`, has numbers for letters. More than two
+    operands are multiplied in a cheap order, unless `facula.backends.opt_einsum` forbids it.
     """
     if len(args) < 2:
         raise ValueError(
@@ -126,7 +156,11 @@ def einsum(*args: Any) -> Tensor:
         tail = "->" + _letters(args[-1]) if len(args) % 2 else ""
         equation = ",".join(parts) + tail
     answer = _handled(einsum, found, args, {})
-    return _rows._einsum(equation, found) if answer is NotImplemented else answer
+    if answer is not NotImplemented:
+        return answer
+    if len(found) > 2 and _keeps_order():
+        return _from_left(equation, found)
+    return _rows._einsum(equation, found)
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:

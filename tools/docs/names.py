@@ -13,7 +13,8 @@ HERE = Path(__file__).resolve().parent
 #: Modules with pages of their own; operators have theirs by family.
 MODULES = (
     "facula facula.Tensor facula.nn facula.nn.functional facula.nn.init facula.nn.parameter "
-    "facula.nn.attention facula.nn.utils facula.nn.utils.rnn facula.nn.utils.parametrize "
+    "facula.nn.attention facula.nn.attention.bias facula.nested facula.backends.opt_einsum "
+    "facula.nn.utils facula.nn.utils.rnn facula.nn.utils.parametrize "
     "facula.nn.utils.parametrizations facula.nn.utils.prune facula.nn.utils.stateless "
     "facula.optim facula.optim.lr_scheduler facula.optim.swa_utils facula.utils.data "
     "facula.utils.checkpoint facula.utils.benchmark facula.utils.dlpack facula.utils.hooks "

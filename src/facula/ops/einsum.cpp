@@ -5,6 +5,7 @@
 
 #include "facula/base/error.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/einsum_order.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/matmul_functions.h"
 #include "facula/ops/reduce_functions.h"
@@ -177,6 +178,37 @@ void check_result_labels(const Labels& result, const std::vector<Labelled>& oper
   }
 }
 
+// The length of each label; one that is 1 in some operands is repeated there.
+std::map<int, int64_t> label_sizes(const std::vector<Labelled>& operands) {
+  std::map<int, int64_t> sizes;
+  for (const Labelled& x : operands) {
+    for (size_t i = 0; i < x.labels.size(); ++i) {
+      int64_t& n = sizes.emplace(x.labels[i], 1).first->second;
+      n = n == 1 ? x.tensor->sizes[i] : n;
+    }
+  }
+  return sizes;
+}
+
+// Multiplies all operands, two at a time, and gives the labels of the result in their order.
+Tensor contract_all(std::vector<Labelled> operands, const Labels& result) {
+  std::vector<Labels> labels;
+  for (const Labelled& x : operands) labels.push_back(x.labels);
+  for (auto [i, j] : contraction_order(labels, result, label_sizes(operands))) {
+    Labels keep = result;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (k == i || k == j) continue;
+      keep.insert(keep.end(), operands[k].labels.begin(), operands[k].labels.end());
+    }
+    operands[i] = contract(operands[i], operands[j], keep);
+    operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(j));
+  }
+  Labelled x = sum_out(operands[0], result);
+  Sizes places;
+  for (int l : result) places.push_back(x.find(l));
+  return permute(x.tensor, places);
+}
+
 }  // namespace
 
 Tensor einsum(std::string_view equation, TensorList operands) {
@@ -215,18 +247,7 @@ Tensor einsum(std::string_view equation, TensorList operands) {
   Labels result = arrow == std::string::npos ? implicit_labels(inputs, labels, most)
                                              : parse_term(all.substr(arrow + 2), most, most);
   check_result_labels(result, inputs);
-  Labelled x = inputs[0];
-  for (size_t i = 1; i < inputs.size(); ++i) {
-    Labels keep = result;
-    for (size_t j = i + 1; j < inputs.size(); ++j) {
-      keep.insert(keep.end(), inputs[j].labels.begin(), inputs[j].labels.end());
-    }
-    x = contract(x, inputs[i], keep);
-  }
-  x = sum_out(x, result);
-  Sizes order;
-  for (int l : result) order.push_back(x.find(l));
-  return permute(x.tensor, order);
+  return contract_all(std::move(inputs), result);
 }
 
 Tensor tensordot_dims(const Tensor& self, const Tensor& other, IntList dims_self,

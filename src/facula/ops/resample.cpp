@@ -2,6 +2,7 @@
 // nearest neighbours are gathers of any dtype.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "facula/base/error.h"
 #include "facula/base/half.h"
@@ -131,6 +132,54 @@ struct NearestPlan {
   }
 };
 
+// fix_weights rounds weights to fixed point, as PyTorch does for pictures of bytes: with so many
+// binary places as leave the largest one below 2^15. Weights of one position are added before.
+void fix_weights(TapTable& t) {
+  int64_t count = t.taps.count;
+  double most = 0;
+  for (size_t i = 0; i < t.weight.size(); ++i) {
+    size_t into = i;
+    while (into % count && t.index[into - 1] == t.index[i]) --into;
+    if (into != i) t.weight[into] += std::exchange(t.weight[i], 0.0);
+  }
+  for (double w : t.weight) most = std::max(most, w);
+  int places = 0;
+  while (places < 22 && std::trunc(std::ldexp(most, places + 1) + 0.5) < (1 << 15)) ++places;
+  for (double& w : t.weight) {
+    w = std::ldexp(std::trunc(std::ldexp(w, places) + (w < 0 ? -0.5 : 0.5)), -places);
+  }
+}
+
+// Applies the taps of one dimension, which becomes `size` long.
+Tensor apply_taps(const Tensor& t, const TapTable& table, int64_t d, int64_t size, bool adjoint) {
+  Sizes sizes = t.sizes().to_sizes();
+  int64_t outer = 1, inner = 1, rank = static_cast<int64_t>(sizes.size());
+  for (int64_t j = 0; j < d; ++j) outer *= sizes[j];
+  for (int64_t j = d + 1; j < rank; ++j) inner *= sizes[j];
+  sizes[d] = size;
+  Tensor next = new_empty(sizes, t.dtype(), t.device());
+  auto f = adjoint ? kernels::pictures->resample_adjoint : kernels::pictures->resample;
+  f(t.dtype(), next.data(), t.data(), outer, inner, table.taps);
+  return next;
+}
+
+// Pictures of bytes: columns, then rows, each with weights in fixed point and rounded to bytes.
+// Sums of such products are exact in double.
+Tensor resample_bytes(const Tensor& input, IntList output, std::span<const double> ratios,
+                      std::string_view mode, bool align_corners) {
+  Tensor t = to_contiguous(to_dtype(input, kFloat64));
+  for (int64_t k = 1; k >= 0; --k) {
+    int64_t d = input.dim() - 2 + k;
+    if (input->sizes[d] == output[k]) continue;
+    TapTable table = taps_of(mode, input->sizes[d], output[k], ratios[k], align_corners);
+    fix_weights(table);
+    t = apply_taps(t, table, d, output[k], false);
+    double* p = t.data_as<double>();
+    for (int64_t i = 0; i < t.numel(); ++i) p[i] = std::clamp(std::floor(p[i] + 0.5), 0.0, 255.0);
+  }
+  return to_dtype(t, kUInt8);
+}
+
 // Applies the taps of each dimension in turn; `adjoint` goes from the output back to the input.
 // `dtype` is that of the images; linear weights of lines and volumes in half precision are rounded
 // to it, as PyTorch does (of pictures they are not).
@@ -142,15 +191,7 @@ Tensor resample_dims(const Tensor& x, IntList input, IntList output, std::span<c
     int64_t k = adjoint ? i : n - 1 - i, d = rank - n + k;
     TapTable table = taps_of(mode, input[d], output[k], ratios[k], align_corners);
     if (is_reduced(dtype) && mode == "linear" && n != 2) round_weights(table, dtype);
-    int64_t outer = 1, inner = 1;
-    for (int64_t j = 0; j < d; ++j) outer *= t->sizes[j];
-    for (int64_t j = d + 1; j < rank; ++j) inner *= t->sizes[j];
-    Sizes sizes = t.sizes().to_sizes();
-    sizes[d] = adjoint ? input[d] : output[k];
-    Tensor next = new_empty(sizes, t.dtype(), t.device());
-    auto f = adjoint ? kernels::pictures->resample_adjoint : kernels::pictures->resample;
-    f(t.dtype(), next.data(), t.data(), outer, inner, table.taps);
-    t = next;
+    t = apply_taps(t, table, d, adjoint ? input[d] : output[k], adjoint);
   }
   return t;
 }
@@ -176,6 +217,7 @@ Tensor resample(const Tensor& input, IntList output_size, std::span<const double
     raise_error(ErrorKind::kNotImplemented, "\"upsample_", mode, "\" not implemented for '",
                 dtype_title(input.dtype()), "'");
   }
+  if (bytes && n == 2) return resample_bytes(input, output_size, ratios, mode, align_corners);
   DType work = input.dtype() == kFloat64 ? kFloat64 : kFloat32;
   Tensor out = resample_dims(to_contiguous(to_dtype(input, work)), input.sizes(), output_size,
                              ratios, mode, align_corners, false, input.dtype());

@@ -114,6 +114,39 @@ def test_bicubic_reproduces_lines():
     np.testing.assert_allclose(got[0, 0, 0, 4:11], np.arange(4, 11) / 2, rtol=1e-9)
 
 
+# Of (arange(35) * 37 % 256) as a 5 x 7 picture of bytes, to 3 x 4 and to 6 x 9; as PyTorch 2.15.
+BYTES = {
+    ("bilinear", True): ([20, 78, 146, 204, 25, 83, 151, 209, 30, 88, 156, 214],
+                         [0, 25, 53, 82, 111, 140, 169, 197, 222]),
+    ("bilinear", False): ([15, 80, 144, 209, 20, 85, 149, 214, 25, 90, 154, 219],
+                          [0, 25, 53, 82, 111, 140, 169, 197, 222]),
+    ("bicubic", True): ([16, 78, 146, 208, 21, 83, 151, 213, 26, 88, 156, 218],
+                        [0, 22, 53, 82, 111, 140, 169, 200, 224]),
+    ("bicubic", False): ([12, 81, 143, 212, 17, 86, 148, 217, 22, 91, 153, 222],
+                         [0, 21, 54, 84, 111, 138, 168, 201, 224]),
+}
+
+
+@pytest.mark.parametrize("mode, antialias", BYTES)
+def test_pictures_of_bytes(mode, antialias):
+    x = (facula.arange(35) * 37 % 256).to(facula.uint8).view(1, 1, 5, 7)
+    small, first_row = BYTES[mode, antialias]
+    assert F.interpolate(x, (3, 4), mode=mode, antialias=antialias).flatten().tolist() == small
+    wide = F.interpolate(x, (6, 9), mode=mode, antialias=antialias)
+    assert wide[0, 0, 0].tolist() == first_row
+    assert facula.equal(F.interpolate(x, (5, 7), mode=mode, antialias=antialias), x)
+
+
+def test_bytes_are_rounded_between_passes(rng):
+    """Near the picture in floats, and the same for its transpose up to that rounding."""
+    x = tensor(rng.integers(0, 256, (2, 3, 30, 40)).astype(np.uint8))
+    for mode, limit in [("bilinear", 1), ("bicubic", 30)]:
+        got = F.interpolate(x, (17, 23), mode=mode, antialias=True).int()
+        exact = F.interpolate(x.double(), (17, 23), mode=mode, antialias=True)
+        assert got.dtype == facula.int32
+        assert (got - exact.round().clamp(0, 255).int()).abs().max() <= limit
+
+
 def test_interpolate_refusals():
     x = facula.ones(1, 1, 4, 4)
     with pytest.raises(ValueError, match="either size or scale_factor"):
