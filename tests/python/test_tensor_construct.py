@@ -140,3 +140,32 @@ def test_generator_and_seeds():
     assert facula.initial_seed() == 5
     with pytest.raises(TypeError):
         g.manual_seed("a")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: facula.zeros(1, dtype=facula.int8).fill_(300),
+        lambda: facula.full((1,), 300, dtype=facula.uint8),
+        lambda: facula.full_like(facula.zeros(1, dtype=facula.int8), -129),
+        lambda: facula.zeros(1, dtype=facula.int16).new_full((1,), 2**15),
+        lambda: facula.zeros(1).fill_(1e300),
+        lambda: facula.zeros(1, dtype=facula.int32).fill_(float("nan")),
+        lambda: facula.zeros(1, dtype=facula.int64).fill_(2**63),
+        lambda: facula.zeros(1).fill_(1j),
+        lambda: facula.zeros(1, dtype=facula.int8).masked_fill(facula.tensor([True]), 300),
+        lambda: facula.zeros(1, dtype=facula.int8).index_fill(0, facula.tensor([0]), 300),
+        lambda: facula.nn.functional.pad(facula.zeros(1, dtype=facula.int8), (1, 0), value=300),
+    ],
+)
+def test_numbers_that_do_not_fit_are_refused(call):
+    with pytest.raises(RuntimeError, match="value cannot be converted to type .* without overflow"):
+        call()
+
+
+def test_numbers_at_the_edge_fit():
+    assert facula.zeros(1, dtype=facula.uint8).fill_(-1).item() == 255
+    assert facula.zeros(1, dtype=facula.float16).fill_(1e6).item() == float("inf")
+    assert facula.full((1,), float("inf")).item() == float("inf")
+    with pytest.raises(NotImplementedError, match="two bool tensors"):
+        facula.tensor([True]) - facula.tensor([True])

@@ -7,6 +7,7 @@
 #include "facula/ops/checks.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/fits.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/query_functions.h"
@@ -78,7 +79,7 @@ void check_alpha(const char* op, const TensorOrScalar& a, const TensorOrScalar& 
 void check_not_bool(const char* op, const TensorOrScalar& a, const TensorOrScalar& b) {
   if (type_of(a) == kBool && type_of(b) == kBool) {
     bool negation = op[0] == 'n';
-    fail(negation ? ErrorKind::kNotImplemented : ErrorKind::kRuntime,
+    fail(ErrorKind::kNotImplemented,
          negation ? "Negation, the `-` operator, on a bool tensor is not supported. If you are "
                     "trying to invert a "
                     "mask, use the `~` or `logical_not()` operator instead."
@@ -274,6 +275,7 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
     fail(ErrorKind::kRuntime,
          str("value cannot be converted to type ", dtype_title(self.dtype()), " without overflow"));
   }
+  if (!value.tensor) check_fits(self.dtype(), s);
   Tensor v = new_empty({}, self.dtype(), value.tensor ? value.tensor->device : kCpu);
   if (value.tensor)
     copy_raw(v, Tensor::borrow(value.tensor));

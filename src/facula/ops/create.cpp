@@ -5,6 +5,7 @@
 #include "facula/base/parallel.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/data_checks.h"
+#include "facula/ops/fits.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/query_functions.h"
 
@@ -196,7 +197,9 @@ Tensor ones(IntList size, OptDType dtype, OptDevice device) {
   return constant(size, 1, or_default(dtype), device);
 }
 Tensor full(IntList size, const Scalar& value, OptDType dtype, OptDevice device) {
-  return constant(size, value, dtype.value_or(dtype_of_number(value)), device);
+  DType t = dtype.value_or(dtype_of_number(value));
+  check_fits(t, value);
+  return constant(size, value, t, device);
 }
 Tensor empty_strided(IntList size, IntList stride, OptDType dtype, OptDevice device) {
   return new_strided(size, stride, or_default(dtype), device.value_or(kCpu));
@@ -212,6 +215,7 @@ Tensor ones_like(const Tensor& self, OptFormat f, OptDType dtype, OptDevice devi
 }
 Tensor full_like(const Tensor& self, const Scalar& v, OptFormat f, OptDType dtype,
                  OptDevice device) {
+  check_fits(dtype.value_or(self.dtype()), v);
   return filled_like(self, v, f, dtype, device);
 }
 Tensor new_empty_method(const Tensor& self, IntList size, OptDType dtype, OptDevice device) {
@@ -225,7 +229,9 @@ Tensor new_ones(const Tensor& self, IntList size, OptDType dtype, OptDevice devi
 }
 Tensor new_full(const Tensor& self, IntList size, const Scalar& v, OptDType dtype,
                 OptDevice device) {
-  return constant(size, v, dtype.value_or(self.dtype()), device.value_or(self.device()));
+  DType t = dtype.value_or(self.dtype());
+  check_fits(t, v);
+  return constant(size, v, t, device.value_or(self.device()));
 }
 Tensor new_empty_strided(const Tensor& self, IntList size, IntList stride, OptDType dtype,
                          OptDevice device) {

@@ -5,6 +5,7 @@
 #include "facula/base/error.h"
 #include "facula/kernels/conv.h"
 #include "facula/kernels/image.h"
+#include "facula/ops/fits.h"
 #include "facula/ops/pad_functions.h"
 #include "facula/ops/rules.h"
 #include "facula/ops/shape_functions.h"
@@ -146,6 +147,7 @@ Tensor constant_pad_nd(const Tensor& self, IntList pad, const Scalar& value) {
                 " for input ", list_text(self.sizes()));
   }
   check_within("constant_pad_nd", "padding", pad, kMostPadding);
+  check_fits(self.dtype(), value);
   Sizes sizes = self.sizes().to_sizes();
   for (int64_t i = 0; 2 * i < pad.ssize(); ++i) {
     int64_t& n = sizes[self.dim() - 1 - i];

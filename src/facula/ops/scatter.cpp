@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "facula/ops/create_functions.h"
+#include "facula/ops/fits.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
@@ -234,6 +235,7 @@ void index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Sca
                index.dim(), " dimensions");
   FACULA_CHECK(!value.is_complex() || self.is_complex(), kRuntime,
                "index_fill_(): Converting complex Scalar to non-complex type is not supported");
+  check_fits(self.dtype(), value);
   Tensor at = vector_of(index_tensor(index, "index_fill_()", ErrorKind::kIndex));
   check_no_internal_overlap(self, "index_fill_");
   if (self.is_meta()) return;

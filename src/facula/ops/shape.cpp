@@ -5,6 +5,7 @@
 #include "facula/base/error.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/data_checks.h"
+#include "facula/ops/fits.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/math_functions.h"
@@ -162,6 +163,7 @@ void copy_(const Tensor& self, const Tensor& src, bool) {
 
 void fill_(const Tensor& self, const TensorOrScalar& value) {
   if (!value.tensor) {
+    check_fits(self.dtype(), value.scalar);
     fill_raw(self, value.scalar);
     return;
   }
