@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "facula/autograd/engine.h"
+#include "facula/base/error.h"
 #include "facula/ops/functions.h"
 
 namespace facula {
