@@ -34,7 +34,8 @@ def _below(name: str, root: str) -> bool:
 
 
 def rename(module: types.ModuleType) -> None:
-    """Let the classes and functions that a module defines say that they come from torch."""
+    """Let a module, and the classes and functions that it defines, say that they are torch's."""
+    module.__name__ = theirs(module.__name__) if _below(module.__name__, _OURS) else module.__name__
     for value in list(vars(module).values()):
         if not isinstance(value, (type, types.FunctionType)):
             continue
@@ -104,6 +105,9 @@ class AliasFinder:
         """Return the specification of torch.x, or of facula.x with an eye on its names."""
         if _below(fullname, _THEIRS):
             return self._twin_of(fullname)
+        if fullname == "functorch":
+            package = importlib.import_module(_OURS + "._functorch.package")
+            return importlib.machinery.ModuleSpec(fullname, _Given(package))
         if _below(fullname, _OURS) and not _below(fullname, __package__):
             return self._watched(fullname, path, target)
         return None

@@ -81,12 +81,22 @@ class Distribution:
         """
         raise NotImplementedError
 
-    def _expand(self, cls: type, batch_shape: Any, instance: Any, **event_dims: int) -> Any:
+    def _expand(
+        self,
+        cls: type,
+        batch_shape: Any,
+        instance: Any,
+        parts: dict[str, Any] | None = None,
+        **event_dims: int,
+    ) -> Any:
         """Expand the tensors named in `event_dims`, of which the last so many dimensions stay, as
-        far as they have been computed.
+        far as they have been computed. `parts` are further attributes, which subclasses may ask for
+        as soon as any other is set.
         """
         new = self._get_checked_instance(cls, instance)
         batch_shape = Size(batch_shape)
+        for name, value in (parts or {}).items():
+            setattr(new, name, value)
         for name, dims in event_dims.items():
             value = self.__dict__.get(name)
             if value is not None:

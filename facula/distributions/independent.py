@@ -44,11 +44,12 @@ class Independent(Distribution, Generic[D]):
         super().__init__(Size(shape[:cut]), Size(shape[cut:]), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Independent:
-        new = self._expand(Independent, batch_shape, _instance)
         inner = tuple(self.event_shape[: self.reinterpreted_batch_ndims])
-        new.base_dist = self.base_dist.expand(Size(tuple(batch_shape) + inner))
-        new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
-        return new
+        parts = {
+            "base_dist": self.base_dist.expand(Size(tuple(batch_shape) + inner)),
+            "reinterpreted_batch_ndims": self.reinterpreted_batch_ndims,
+        }
+        return self._expand(Independent, batch_shape, _instance, parts)
 
     @property
     def has_rsample(self) -> bool:

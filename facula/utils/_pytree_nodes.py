@@ -320,6 +320,25 @@ def is_namedtuple_class(cls: type) -> bool:
     return issubclass(cls, tuple) and isinstance(fields, tuple) and hasattr(cls, "_make")
 
 
+def is_structseq_class(cls: type) -> bool:
+    """Say whether a class makes results of operators, or other named sequences of C."""
+    return (
+        tuple in cls.__bases__
+        and isinstance(getattr(cls, "n_fields", None), int)
+        and isinstance(getattr(cls, "n_sequence_fields", None), int)
+    )
+
+
+def is_structseq(obj: Any) -> bool:
+    """Say whether an object, or a class, is of the results of operators."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_structseq_instance(obj: Any) -> bool:
+    """Say whether an object is a result of an operator with several outputs."""
+    return is_structseq_class(type(obj))
+
+
 def _add_result_type(kind: type) -> None:
     """Make a container of the results that an operator with several outputs gives."""
     _add(kind, _tuple_flatten, lambda values, context: kind(tuple(values)))

@@ -106,3 +106,13 @@ def test_vander_and_polygamma():
     with pytest.raises(RuntimeError):
         facula.vander(facula.ones(2, 2))
     assert facula.equal(x.clone().polygamma_(1), facula.polygamma(1, x))
+
+
+def test_arithmetic_takes_two_numbers():
+    assert facula.div(7, 2, rounding_mode="trunc").item() == 3
+    assert facula.div(7, 2).item() == 3.5 and facula.div(7, 2).dtype == facula.float32
+    assert facula.add(1, 2, alpha=3).item() == 7 and facula.mul(2.0, 3).item() == 6
+    assert facula.add(True, 1).dtype == facula.int64 and facula.floor_divide(7, 2).item() == 3
+    for call in (lambda: facula.maximum(1, 2), lambda: facula.add(1, "2"), lambda: facula.eq(1, 2)):
+        with pytest.raises(TypeError):
+            call()

@@ -137,3 +137,12 @@ def test_overrides_are_given_the_form_in_place():
     assert [c for c in calls if c[0] != "_"] == ["add_", "add_", "sin_", "mul_", "neg"]
     assert type(x) is Seen
     assert facula.equal(x.as_subclass(facula.Tensor), facula.tensor([3.0, 3.0]).sin())
+
+
+def test_tensors_of_subclasses_are_data_for_constructors():
+    x = logging(1.0, 2.0)
+    assert facula.as_tensor(x) is x
+    assert type(facula.as_tensor(x, dtype=facula.float64)) is facula.Tensor
+    with pytest.warns(UserWarning):
+        assert type(facula.tensor(x)) is facula.Tensor
+    assert not Logging.calls

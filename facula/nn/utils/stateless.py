@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import facula
+from facula.nn.utils._named_member_accessor import NamedMemberAccessor  # noqa: F401
 
 __all__ = ["functional_call"]
 

@@ -324,8 +324,9 @@ PyObject* py_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kw
   return guarded([&]() -> PyObject* {
     Bound b;
     if (!bind(b, tensor_signature, nullptr, args, n, kwnames, true)) return nullptr;
-    if (modes_active || has_override(b.v[0])) [[unlikely]] {
-      if (has_bound_override(b)) return override_bound(b, false);
+    // Tensors of subclasses are data here: only modes may step in.
+    if (modes_active && has_bound_override(b)) [[unlikely]] {
+      return override_bound(b, false);
     }
     warn_copy(b.v[0]);
     Tensor t =
@@ -347,7 +348,7 @@ PyObject* py_as_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject*
   return guarded([&]() -> PyObject* {
     Bound b;
     if (!bind(b, as_tensor_signature, nullptr, args, n, kwnames, true)) return nullptr;
-    if ((modes_active || has_override(b.v[0])) && has_bound_override(b)) {
+    if (modes_active && has_bound_override(b)) [[unlikely]] {
       return override_bound(b, false);
     }
     std::optional<DType> dtype = b.opt_dtype(1);

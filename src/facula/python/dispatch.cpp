@@ -247,6 +247,12 @@ PyObject* dispatch(const Entry* entries, int count, PyObject* self, PyObject* co
     }
     return run(*entries, b, self);
   } catch (...) {
+    raise_from_exception();
+  }
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return nullptr;
+  try {
+    return call_with_numbers(entries, count, self, args, nargs, kwnames);
+  } catch (...) {
     return raise_from_exception();
   }
 }

@@ -2,8 +2,10 @@
 // before what they multiply: x.add(2, y), x.addcmul(0.5, a, b), torch.addmm(beta, x, alpha, a, b).
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "facula/python/arguments.h"
+#include "facula/python/construct.h"
 #include "facula/python/old_orders.h"
 #include "facula/python/types.h"
 
@@ -76,7 +78,22 @@ bool reorder(std::string_view name, PyObject* self, PyObject* const* args, Py_ss
   return true;
 }
 
+// Functions that PyTorch gives two numbers as well.
+constexpr std::array<std::string_view, 9> kOfNumbers = {
+    "add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"};
+
 }  // namespace
+
+PyObject* call_with_numbers(const Entry* entries, int count, PyObject* self, PyObject* const* args,
+                            Py_ssize_t nargs, PyObject* kwnames) {
+  if (self || nargs < 2 || !is_number(args[0]) || !is_number(args[1])) return nullptr;
+  if (!among(kOfNumbers, entries->signature->name)) return nullptr;
+  PyErr_Clear();
+  std::vector<PyObject*> given(args, args + nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0));
+  Owned first(wrap(tensor_from_data(args[0], std::nullopt, std::nullopt, true)));
+  given[0] = first.get();
+  return dispatch(entries, count, self, given.data(), nargs, kwnames);
+}
 
 PyObject* call_in_old_order(const Entry* entries, int count, PyObject* self, PyObject* const* args,
                             Py_ssize_t nargs, PyObject* kwnames) {

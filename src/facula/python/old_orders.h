@@ -9,4 +9,9 @@ namespace facula::python {
 PyObject* call_in_old_order(const Entry* entries, int count, PyObject* self, PyObject* const* args,
                             Py_ssize_t nargs, PyObject* kwnames);
 
+// call_with_numbers makes the call of a function of arithmetic with two numbers, the first of which
+// becomes a tensor; null without touching the error that is set otherwise.
+PyObject* call_with_numbers(const Entry* entries, int count, PyObject* self, PyObject* const* args,
+                            Py_ssize_t nargs, PyObject* kwnames);
+
 }  // namespace facula::python

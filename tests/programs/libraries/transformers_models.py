@@ -145,6 +145,82 @@ def clip():
     return check(model, inputs)
 
 
+def experts():
+    """A mixture of experts: each token goes through two of four."""
+    config = tf.MixtralConfig(**SMALL, num_key_value_heads=2, num_local_experts=4, eos_token_id=1)
+    return check(tf.MixtralForCausalLM(config), LANGUAGE, generate=PROMPT, max_new_tokens=6)
+
+
+def deberta():
+    config = tf.DebertaV2Config(
+        **SMALL, relative_attention=True, pos_att_type=["p2c", "c2p"], position_buckets=8
+    )
+    return check(tf.DebertaV2ForMaskedLM(config), LANGUAGE)
+
+
+def xlnet():
+    config = tf.XLNetConfig(vocab_size=50, d_model=32, n_layer=2, n_head=4, d_inner=48,
+                            num_labels=3)  # fmt: skip
+    return check(tf.XLNetForSequenceClassification(config), CLASSIFY)
+
+
+def longformer():
+    config = tf.LongformerConfig(**SMALL, attention_window=4, pad_token_id=1, num_labels=3,
+                                 attention_probs_dropout_prob=0.0)  # fmt: skip
+    return check(tf.LongformerForTokenClassification(config), {**CLASSIFY, "labels": IDS % 3})
+
+
+def mamba():
+    config = tf.MambaConfig(vocab_size=50, hidden_size=32, state_size=8, num_hidden_layers=2,
+                            time_step_rank=4, eos_token_id=1)  # fmt: skip
+    return check(tf.MambaForCausalLM(config), LANGUAGE, generate=PROMPT, max_new_tokens=5)
+
+
+def wav2vec2():
+    config = tf.Wav2Vec2Config(
+        **{k: v for k, v in SMALL.items() if k != "max_position_embeddings"}, conv_dim=(16, 16),
+        conv_stride=(5, 4), conv_kernel=(10, 8), num_feat_extract_layers=2, mask_time_prob=0.0,
+        num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=2, layerdrop=0.0, pad_token_id=0,
+        attention_dropout=0.0, hidden_dropout=0.0, activation_dropout=0.0,
+    )  # fmt: skip
+    inputs = {"input_values": array("wave", 2, 640), "labels": IDS[:, :5].clone()}
+    return check(tf.Wav2Vec2ForCTC(config), inputs)
+
+
+def segformer():
+    config = tf.SegformerConfig(hidden_sizes=[8, 16, 16, 16], depths=[1, 1, 1, 1],
+                                decoder_hidden_size=16, num_attention_heads=[1, 2, 2, 2],
+                                num_labels=3)  # fmt: skip
+    inputs = {"pixel_values": array("pixels", 1, 3, 32, 32),
+              "labels": integers("mask", 3, 1, 32, 32)}  # fmt: skip
+    return check(tf.SegformerForSemanticSegmentation(config), inputs)
+
+
+def trainer():
+    """The Trainer with its schedule, its evaluation and a checkpoint."""
+    import tempfile
+
+    class Rows(torch.utils.data.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, i):
+            return {"input_ids": IDS[i % 2], "labels": torch.tensor(i % 3)}
+
+    model = prepare(tf.BertForSequenceClassification(tf.BertConfig(**SMALL, num_labels=3)))
+    with tempfile.TemporaryDirectory() as folder:
+        options = tf.TrainingArguments(
+            folder, num_train_epochs=2, per_device_train_batch_size=4, learning_rate=1e-3,
+            report_to=[], use_cpu=True, logging_steps=1, disable_tqdm=True, seed=0,
+            max_grad_norm=1.0, save_strategy="epoch",
+        )  # fmt: skip
+        run = tf.Trainer(model, options, train_dataset=Rows(), eval_dataset=Rows())
+        run.train()
+        found = run.evaluate()
+        losses = [entry["loss"] for entry in run.state.log_history if "loss" in entry]
+        return {"loss": found["eval_loss"], "losses": losses}
+
+
 def saved():
     """A model is written as safetensors and read again."""
     import tempfile
@@ -172,5 +248,13 @@ PROGRAMS = {
     "whisper": whisper,
     "vit": vit,
     "clip": clip,
+    "experts": experts,
+    "deberta": deberta,
+    "xlnet": xlnet,
+    "longformer": longformer,
+    "mamba": mamba,
+    "wav2vec2": wav2vec2,
+    "segformer": segformer,
+    "trainer": trainer,
     "saved": saved,
 }

@@ -185,7 +185,7 @@ def test_children_do_likewise(tmp_path):
         "    print(json.dumps(out.stdout.split()))\n"
     )
     out = python("-m", "facula.as_torch", str(program), str(tmp_path))
-    assert json.loads(out) == ["False", "2.15.0+facula", "facula"]
+    assert json.loads(out) == ["False", "2.15.0+facula", "torch"]
     assert (tmp_path / "1").read_text() == "2.15.0+facula 2.0"
 
 
@@ -228,3 +228,18 @@ def test_parts_of_the_compiled_module_are_modules():
         "          str(type(torch.ones(2).max(0))), torch.functional.einsum is torch.einsum]))"
     )
     assert found == [False, "torch.FloatTensor", "<class 'torch.return_types.max'>", True]
+
+
+def test_functorch_comes_along():
+    found = answers(
+        "import torch\n"
+        "from functorch import make_functional_with_buffers, make_functional, vmap, grad\n"
+        "net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))\n"
+        "f, params, buffers = make_functional_with_buffers(net)\n"
+        "x = torch.ones(4, 2)\n"
+        "same = torch.equal(f([p * 0 for p in params], buffers, x), torch.zeros(4, 3))\n"
+        "g, weights = make_functional(net[0], disable_autograd_tracking=True)\n"
+        "slope = grad(lambda w: g(w, x).sum())(weights)[1]\n"
+        "print(json.dumps([same, slope.tolist(), weights[0].requires_grad]))"
+    )
+    assert found == [True, [4.0, 4.0, 4.0], False]

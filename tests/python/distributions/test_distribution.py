@@ -248,3 +248,17 @@ def test_numbers_have_an_empty_batch_shape():
             assert d.batch_shape == ()
             assert d.sample((2,)).dtype == facula.float32
     assert constraints.corr_cholesky.check(dist.LKJCholesky(3).sample((5,))).all()
+
+
+def test_subclasses_may_ask_for_parts_while_they_expand():
+    class Echo(dist.Independent):
+        def __setattr__(self, name, value):
+            if name == "_validate_args":
+                self.base_dist._validate_args = value
+            super().__setattr__(name, value)
+
+        def expand(self, batch_shape, _instance=None):
+            return super().expand(batch_shape, self._get_checked_instance(Echo, _instance))
+
+    found = Echo(dist.Normal(facula.zeros(2), 1.0), 1).expand((3,))
+    assert found.batch_shape == (3,) and found.base_dist.batch_shape == (3, 2)

@@ -89,3 +89,9 @@ def test_registration():
     assert tree.tree_leaves(Pair(1)) == [1]
     assert tree.keystr(tree.tree_leaves_with_path(Pair(1))[0][0]) == ".left"
     tree._deregister_pytree_node(Pair)
+
+
+def test_results_of_operators_are_told_apart_from_named_tuples():
+    found = facula.ones(2).max(0)
+    assert tree.is_structseq_instance(found) and tree.is_structseq(type(found))
+    assert not tree.is_namedtuple(found) and not tree.is_structseq_instance((1, 2))
