@@ -57,7 +57,7 @@ assert all(w.filename == "<string>" for w in caught)
         "jit.trace", "jit.load", "jit.save", "fx.symbolic_trace", "fx.GraphModule", "fx.Tracer",
         "onnx.export", "export.export", "distributed.init_process_group",
         "distributed.fsdp.FullyShardedDataParallel", "distributed.tensor.DTensor",
-        "ao.quantization.prepare", "utils.cpp_extension.load_inline", "SymInt", "Stream",
+        "ao.quantization.prepare", "SymInt", "Stream",
         "utils.tensorboard.SummaryWriter", "nn.attention.flex_attention.flex_attention",
         "_subclasses.FakeTensor", "distributed.rpc.init_rpc",
     ],
