@@ -10,7 +10,7 @@ composite("to(Tensor self, Device? device=None, DType? dtype=None, bool non_bloc
 manual("to_device(Tensor self, Device? device)", names="", grad={"self": "to_device(grad, device(self))"},
        doc="A copy on another device.")
 composite("type_as(Tensor self, Tensor other)", "to_dtype_format(self, dtype(other))", names="", method=True, out=False,
-          doc="`self` with the dtype of `other`.")
+          doc="`self` with the dtype of `other`.", devices="any")
 for name, dtype in (("float", "float32"), ("double", "float64"), ("half", "float16"), ("bfloat16", "bfloat16"), ("long", "int64"),
                     ("int", "int32"), ("short", "int16"), ("char", "int8"), ("byte", "uint8"), ("bool", "bool"),
                     ("cfloat", "complex64"), ("cdouble", "complex128")):

@@ -46,12 +46,12 @@ composite("index_reduce_backward(Tensor grad, Tensor self, Tensor source, Tensor
           " bool[] mask) -> (Tensor self, Tensor source)", names="")
 
 # ---- by index tensors and masks
-manual("index(Tensor self, Tensor?[] indices)", names="", grad={"self": "index_backward(grad, shape(self), indices)"},
+manual("index(Tensor self, Tensor?[] indices)", names="", devices="any", grad={"self": "index_backward(grad, shape(self), indices)"},
        doc="Advanced indexing: each given index tensor (or mask) takes the place of its dimension.")
 composite("index_backward(Tensor grad, int[] sizes, Tensor?[] indices)", names="")
 manual("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False)", inplace="direct",
        grad={"self": "index_put_backward_self(grad, indices, accumulate)", "values": "index_put_backward_values(grad, indices, shape(values))"},
-       doc="Writes or adds values where index tensors (or masks) point.")
+       doc="Writes or adds values where index tensors (or masks) point.", devices="any")
 composite("index_put_backward_self(Tensor grad, Tensor?[] indices, bool accumulate)", names="")
 composite("index_put_backward_values(Tensor grad, Tensor?[] indices, int[] sizes)", names="")
 manual("take(Tensor self, Tensor index)", grad={"self": "put(zeros_shaped(grad, shape(self)), index, grad, True)"},

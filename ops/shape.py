@@ -74,18 +74,18 @@ composite("flatten(Tensor self, int start_dim=0, int end_dim=-1)", doc="Merges a
 composite("unflatten(Tensor self, int dim, int[] sizes)", doc="Splits a dimension into several.")
 composite("ravel(Tensor self)", "reshape(self, -1)", doc="All elements in one dimension.")
 composite("reshape_as(Tensor self, Tensor other)", "reshape(self, shape(other))", names="", method=True,
-          doc="Reshapes to the shape of `other`.")
+          doc="Reshapes to the shape of `other`.", devices="any")
 composite("view_as(Tensor self, Tensor other)", "view(self, shape(other))", names="", method=True,
-          doc="Views with the shape of `other`.")
+          doc="Views with the shape of `other`.", devices="any")
 composite("expand_as(Tensor self, Tensor other)", "expand(self, shape(other))", names="", method=True,
-          doc="Expands to the shape of `other`.")
+          doc="Expands to the shape of `other`.", devices="any")
 composite("broadcast_to(Tensor self, int... size)", "expand(self, size)", doc="Expands to a shape.")
 composite("broadcast_tensors(Tensor[] tensors) -> Tensor[]", names="_broadcast_tensors", doc="Expands tensors to their common shape.")
 composite("sum_to_size(Tensor self, int... size)", names="", method=True, doc="Sums over the dimensions that broadcasting would add.")
 manual("cast(Tensor self, DType dtype)", grad={"self": "cast(grad, dtype(self))"}, names="",
        doc="Converts elements; floats to integers saturate, NaN becomes 0.")
 manual("copy_(Tensor self, Tensor src, bool non_blocking=False)", grad={"self": "zeros_like(grad)", "src": "grad"}, names="", method=True,
-       doc="Copies the elements of `src`, with broadcasting and conversion.")
+       doc="Copies the elements of `src`, with broadcasting and conversion.", devices="any")
 manual("fill_(Tensor self, Tensor|Scalar value)", grad={"self": "zeros_like(grad)", "value": "sum(grad)"}, names="fill_", method=True,
        doc="Sets every element to `value`.")
 manual("zero_(Tensor self)", grad={"self": "zeros_like(grad)"}, names="zero_", method=True, doc="Sets every element to 0.")

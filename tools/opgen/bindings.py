@@ -73,10 +73,9 @@ def signature_code(row: Row) -> str:
     array = f"{row.name}_params" if params else "nullptr"
     lines = [f"static Param {row.name}_params[] = {{{', '.join(cells)}}};"] if params else []
     text = json.dumps(error_text(row))
-    flag = ", true" if row.kind == "pointwise" else ""
     for mark in ("", "_") if row.inplace else ("",):  # overrides are given the form that was called
         lines.append(f'static Signature {row.name}{mark}_signature{{"{public_name(row)}{mark}", {text}, {array}, {len(params)}, '
-                     f"{positional}{flag}}};")
+                     f"{positional}}};")
     return "\n".join(lines)
 
 

@@ -144,9 +144,14 @@ def return_line(row: Row) -> str:
 
 
 def checks(row: Row) -> list[str]:
-    """Refuse undefined tensors."""
+    """Refuse undefined tensors and those of different devices. Pointwise rows see to the devices themselves: there a 0-d
+    tensor of the CPU may stand for a number.
+    """
     names = [p.name for p in row.sig.params if p.type == "Tensor"]
     lines = [f'  check_defined("{row.name}", {", ".join(names)});'] if names else []
+    placed = [p for p in row.sig.params if p.is_tensor or p.is_list]
+    if row.kind != "pointwise" and row.options.get("devices") != "any" and (len(placed) > 1 or any(p.is_list for p in placed)):
+        lines.append(f'  check_devices("{row.name}", {", ".join(p.name for p in placed)});')
     return lines + ([f"  {row.options['check']};"] if "check" in row.options else [])
 
 

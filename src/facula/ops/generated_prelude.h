@@ -7,6 +7,7 @@
 #include "facula/base/error.h"
 #include "facula/kernels/view.h"
 #include "facula/ops/checks.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/geometry.h"
 #include "facula/ops/pointwise.h"
 #include "facula/ops/rules.h"
@@ -120,6 +121,34 @@ template <class... T>
 inline void check_defined(const char* op, const T&... tensors) {
   if (!(tensors.defined() && ...)) [[unlikely]] {
     fail(ErrorKind::kType, str(op, ": expected a Tensor, got an undefined one"));
+  }
+}
+
+// OneDevice notes whether all tensors that it meets lie on the same device.
+struct OneDevice {
+  std::optional<Device> device;
+  bool holds = true;
+  void add(const Tensor& t) {
+    if (!t.defined()) return;
+    if (!device) device = t.device();
+    holds &= *device == t.device();
+  }
+  void add(TensorList list) {
+    for (const Tensor& t : list) add(t);
+  }
+  void add(const TensorOrScalar& v) {
+    if (v.tensor) add(Tensor::borrow(v.tensor));
+  }
+};
+
+// check_devices refuses tensors of different devices: a kernel would read what a meta tensor does
+// not have.
+template <class... T>
+inline void check_devices(const char* op, const T&... tensors) {
+  OneDevice check;
+  (check.add(tensors), ...);
+  if (!check.holds) [[unlikely]] {
+    fail_devices(op);
   }
 }
 

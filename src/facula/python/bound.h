@@ -59,8 +59,7 @@ struct Signature {
   const char* text;
   Param* params;
   uint8_t count;
-  uint8_t positional;      // how many may be given by position
-  bool pointwise = false;  // checks the devices of its tensors itself
+  uint8_t positional;  // how many may be given by position
 };
 
 inline constexpr int kMaxArgs = 24;

@@ -1,6 +1,5 @@
 // dispatch: matches the arguments of a call to the overloads of a name, hands it to
 // __torch_function__ where one is in play, and calls the row.
-#include "facula/ops/data_checks.h"
 #include "facula/python/arguments.h"
 #include "facula/python/old_orders.h"
 #include "facula/python/overrides.h"
@@ -149,52 +148,10 @@ bool all_fit(const Bound& b) {
   return true;
 }
 
-// Functions whose tensors may lie on different devices.
-constexpr const char* kRoaming[] = {"copy_",   "index_put",  "index_put_", "to",
-                                    "type_as", "view_as",    "expand_as",  "reshape_as",
-                                    "set_",    "resize_as_", "is_set_to",  "is_same_size"};
-
-struct Places {
-  bool meta = false, cpu = false;
-  void add(PyObject* o) {
-    if (!is_tensor(o) || !impl(o)) return;
-    bool here = impl(o)->device.is_meta();
-    meta |= here;
-    cpu |= !here;
-  }
-};
-
-// check_places refuses a call whose tensors lie on different devices: a kernel would read what a
-// meta tensor does not have. Pointwise rows see to it themselves: there a 0-d tensor of the CPU may
-// stand for a number.
-void check_places(const Bound& b) {
-  const Signature& s = *b.sig;
-  if (s.pointwise) return;
-  Places places;
-  for (int i = 0; i < s.count; ++i) {
-    PyObject* o = b.v[i];
-    if (!o || s.params[i].type > ArgType::kOperand) continue;
-    if (is_tensor(o)) {
-      places.add(o);
-    } else if (PyTuple_Check(o) || PyList_Check(o)) {
-      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); ++k) {
-        places.add(PySequence_Fast_GET_ITEM(o, k));
-      }
-    }
-  }
-  if (!places.meta || !places.cpu) [[likely]]
-    return;
-  for (const char* name : kRoaming) {
-    if (strcmp(s.name, name) == 0) return;
-  }
-  fail_devices(s.name);
-}
-
 PyObject* run(const Entry& e, Bound& b, PyObject* self) {
   if ((!b.plain || modes_active) && has_bound_override(b)) [[unlikely]] {
     return override_bound(b, self != nullptr);
   }
-  check_places(b);
   return e.call(b);
 }
 
