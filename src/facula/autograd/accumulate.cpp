@@ -59,12 +59,7 @@ AccumulateGrad::AccumulateGrad(TensorImpl* leaf) : Node(AccumulatorTag()), leaf_
   outputs.resize(1);
 }
 
-void AccumulateGrad::note_shape() {
-  GradMeta& meta = outputs[0];
-  meta.dtype = leaf_->dtype;
-  meta.device = leaf_->device;
-  meta.sizes.assign(leaf_->sizes, leaf_->sizes + leaf_->ndim);
-}
+GradMeta AccumulateGrad::leaf_meta() const { return GradMeta(Tensor::borrow(leaf_)); }
 
 Edge AccumulateGrad::edge() {
   uint32_t count = count_.load(std::memory_order_acquire);
@@ -72,7 +67,7 @@ Edge AccumulateGrad::edge() {
     if (count == 0) {
       if (!count_.compare_exchange_weak(count, kChanging, std::memory_order_acq_rel)) continue;
       kept_ = Tensor::borrow(leaf_);
-      note_shape();
+      outputs[0] = leaf_meta();
       count_.store(1, std::memory_order_release);
       break;
     }

@@ -16,8 +16,9 @@ class AccumulateGrad final : public Node {
   void apply(Gradients& grads, Gradients& grads_in) override;
   // accumulate adds a gradient that fits the leaf to its grad.
   void accumulate(Tensor gradient);
-  // note_shape takes over shape, type and device of the leaf, which may have changed.
-  void note_shape();
+  // leaf_meta gives shape, type and device of the leaf as they are now: they may have changed since
+  // the edge was made. Several backward calls may ask at once, so nothing is noted here.
+  GradMeta leaf_meta() const;
   // edge gives an edge to this node; the caller holds the leaf.
   Edge edge();
   TensorImpl* leaf() const { return leaf_; }

@@ -193,8 +193,7 @@ void Task::deliver(const Edge& edge, Tensor gradient, const char* from, size_t i
   if (n->is_accumulator()) [[unlikely]] {
     auto* leaf = static_cast<AccumulateGrad*>(n);
     if (captures_.empty() && !accumulate_) return;
-    leaf->note_shape();
-    fit_gradient(n->outputs[0], gradient, from, index);
+    fit_gradient(leaf->leaf_meta(), gradient, from, index);
     if (accumulate_ && !leaf->has_hooks()) return leaf->accumulate(std::move(gradient));
   } else {
     if (gradient->intercept & kInterceptSparse) [[unlikely]]
