@@ -336,6 +336,7 @@ def test_resize():
 def test_meta_tensors():
     t = facula.zeros(2, 3, device="meta")
     assert t.is_meta and t.shape == (2, 3)
+    assert facula.triu_indices(3, 3, 1, device="meta").is_meta
     with pytest.raises(RuntimeError):
         t[0, 0].item()
 

@@ -172,6 +172,7 @@ Tensor triangle(int64_t row, int64_t col, int64_t offset, bool lower, OptDType d
   FACULA_CHECK(below <= INT64_MAX / 16, kRuntime, lower ? "tril_indices" : "triu_indices",
                ": the positions are more than memory holds");
   int64_t count = static_cast<int64_t>(below);
+  if (device.value_or(kCpu).is_meta()) return new_empty({2, count}, dtype.value_or(kInt64), *device);
   Tensor r = new_empty({2, count}, kInt64);
   int64_t *ys = r.data_as<int64_t>(), *xs = ys + count;
   int64_t top = lower ? static_cast<int64_t>(std::clamp<__int128>(-__int128{offset}, 0, row)) : 0;
