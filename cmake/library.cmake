@@ -72,6 +72,9 @@ if(FACULA_GENERATED_OPS)
   facula_unity(facula_generated 1)
   add_dependencies(facula_generated facula_opgen)
   target_link_libraries(facula PRIVATE facula_generated)
+  facula_layer(facula_boxed ${FACULA_GENERATED_BOXED})
+  add_dependencies(facula_boxed facula_opgen)
+  target_link_libraries(facula PRIVATE facula_boxed)
 endif()
 
 # Kernels: kernels/cpu/*.cpp and the generated ones once per instruction set; kernels/*.cpp and

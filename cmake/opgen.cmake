@@ -1,9 +1,10 @@
 # The operator table's generated sources: runs tools/opgen and sorts what it writes by folder into
-#   FACULA_GENERATED_OPS (libfacula), FACULA_GENERATED_KERNELS (once per instruction set),
+#   FACULA_GENERATED_OPS and FACULA_GENERATED_BOXED (libfacula), FACULA_GENERATED_KERNELS (once per instruction set),
 #   FACULA_GENERATED_PYTHON (_C), FACULA_GENERATED_STUBS (.pyi of the package).
 # opgen rewrites a file only when it changes, so that an edit of one row rebuilds its family alone.
 set(FACULA_GENERATED "${PROJECT_BINARY_DIR}/generated")
 set(FACULA_GENERATED_OPS)
+set(FACULA_GENERATED_BOXED)
 set(FACULA_GENERATED_KERNELS)
 set(FACULA_GENERATED_PYTHON)
 set(FACULA_GENERATED_STUBS)
@@ -35,6 +36,8 @@ foreach(name IN LISTS opgen_list)
     list(APPEND FACULA_GENERATED_KERNELS "${path}")
   elseif(name MATCHES "^python/.*\\.cpp$")
     list(APPEND FACULA_GENERATED_PYTHON "${path}")
+  elseif(name MATCHES "^facula/.*_boxed\\.cpp$")
+    list(APPEND FACULA_GENERATED_BOXED "${path}")
   elseif(name MATCHES "^facula/.*\\.cpp$")
     list(APPEND FACULA_GENERATED_OPS "${path}")
   elseif(name MATCHES "^stubs/")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import facula
+from facula import _C
 
 __all__ = ["Operator", "find", "operator", "split_name"]
 
@@ -50,6 +51,7 @@ class Operator:
         self.setup_context: Callable | None = None
         self.mutates: tuple[int | str, ...] = ()
         self.signature: Any = None
+        self.batch_rule: Callable | None = None
         self._function: Any = None
 
     def __repr__(self) -> str:
@@ -84,6 +86,10 @@ class Operator:
         overridden = facula.overrides.has_torch_function(tensors)
         if overridden:
             return facula.overrides.handle_torch_function(self, tensors, *args)
+        if any(map(_C._is_batched, tensors)):
+            from facula.func._vmap import apply_operator
+
+            return apply_operator(self, self.batch_rule, args, self.qualname)
         wants = facula.is_grad_enabled() and any(t.requires_grad for t in tensors)
         if "autograd" in self.kernels and wants:
             return self.kernels["autograd"](*args)

@@ -233,6 +233,9 @@ def _add_suffixes(
 
 def _str(t: facula.Tensor, *, tensor_contents: str | None = None) -> str:
     """Return the text of `repr(t)`; `tensor_contents` takes the place of the elements."""
+    if facula._C._is_batched(t):
+        level, value = facula._C._batch_value(t)
+        return f"BatchedTensor(lvl={level}, bdim=0, value=\n    {value!r}\n)"
     plain = type(t) is facula.Tensor or isinstance(t, facula.nn.Parameter)
     prefix = "tensor(" if plain else f"{type(t).__name__}("
     default = facula.get_default_dtype()

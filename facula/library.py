@@ -175,8 +175,19 @@ class CustomOpDef:
 
         return register if fn is None else register(fn)
 
-    register_vmap = register_torch_dispatch = _absent.absent_function(
-        "facula.library.CustomOpDef.register_vmap", "custom operators are not batched"
+    def register_vmap(self, func: Callable | None = None, /) -> Any:
+        """Set `func(info, in_dims, *args)`, which gives the results for all samples of a vmap, and
+        the dimensions that hold the samples in them; may be used as a decorator.
+        """
+
+        def register(f: Callable) -> Callable:
+            self._op.batch_rule = f
+            return f
+
+        return register if func is None else register(func)
+
+    register_torch_dispatch = _absent.absent_function(
+        "facula.library.CustomOpDef.register_torch_dispatch"
     )
 
     def register_autocast(self, device_type: str, cast_inputs: Any) -> None:
@@ -351,9 +362,16 @@ def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: An
     """Accept the type that autocast should give the inputs; custom operators keep theirs."""
 
 
-register_vmap = _absent.absent_function(
-    "facula.library.register_vmap", "custom operators are not batched"
-)
+def register_vmap(op: Any, func: Callable | None = None, /, *, lib: Any = None) -> Any:
+    """Register `func(info, in_dims, *args)` as `CustomOpDef.register_vmap` does."""
+
+    def register(f: Callable) -> Callable:
+        _custom_op.operator(_name_of(op)).batch_rule = f
+        return f
+
+    return register if func is None else register(func)
+
+
 register_torch_dispatch = _absent.absent_function("facula.library.register_torch_dispatch")
 opcheck = _absent.absent_function("facula.library.opcheck")
 

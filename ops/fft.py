@@ -3,13 +3,13 @@
 
 # ---- sums along one dimension: with w = exp(-2 pi i / length), or its conjugate when not forward. Lines are read as if zeros followed, or
 # cut, to `length`; `keep` elements are returned. Each of the rows is linear, and the rule of each is its transpose.
-manual("fft_complex(Tensor self, int dim, int length, int keep, bool forward, float scale)", names="", linear=True,
+manual("fft_complex(Tensor self, int dim, int length, int keep, bool forward, float scale)", batch="along", names="", linear=True,
        grad={"self": "fft_complex(grad, dim, length, size(self, dim), not forward, scale)"},
        doc="scale * sum over j of self[j] w^(jk).")
-manual("fft_real(Tensor self, int dim, int length, int keep, bool forward, float scale, bool doubled)", names="", linear=True,
+manual("fft_real(Tensor self, int dim, int length, int keep, bool forward, float scale, bool doubled)", batch="along", names="", linear=True,
        grad={"self": "fft_hermitian(grad, dim, length, size(self, dim), not forward, scale, doubled)"},
        doc="The same of real lines, up to k = length / 2; doubled where k stands for two frequencies, if `doubled`.")
-manual("fft_hermitian(Tensor self, int dim, int length, int keep, bool forward, float scale, bool doubled)", names="", linear=True,
+manual("fft_hermitian(Tensor self, int dim, int length, int keep, bool forward, float scale, bool doubled)", batch="along", names="", linear=True,
        grad={"self": "fft_real(grad, dim, length, size(self, dim), not forward, scale, doubled)"},
        doc="scale * the real part of the sum over k <= length / 2 of c self[k] w^(jk), c = 2 where k stands for two frequencies, if `doubled`.")
 

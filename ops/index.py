@@ -98,9 +98,9 @@ manual("repeat_index(Tensor repeats)", names="")
 manual("flip(Tensor self, int... dims)", grad={"self": "flip(grad, dims)"}, out=False, doc="Reverses dimensions.")
 composite("fliplr(Tensor self)", doc="Reverses dimension 1.", out=False)
 composite("flipud(Tensor self)", doc="Reverses dimension 0.", out=False)
-manual("roll_dim(Tensor self, int shift, int dim)", names="", grad={"self": "roll_dim(grad, -shift, dim)"})
+manual("roll_dim(Tensor self, int shift, int dim)", batch="along", names="", grad={"self": "roll_dim(grad, -shift, dim)"})
 composite("roll(Tensor self, int[] shifts, int[] dims=[])", out=False, doc="Shifts elements around along dimensions; without dimensions, in row-major order.")
-manual("tril(Tensor self, int diagonal=0)", inplace=True, grad={"self": "tril(grad, diagonal)"},
+manual("tril(Tensor self, int diagonal=0)", batch="matrices", inplace=True, grad={"self": "tril(grad, diagonal)"},
        out="exact", doc="The elements on and below a diagonal of the last two dimensions, the others 0.")
-manual("triu(Tensor self, int diagonal=0)", inplace=True, grad={"self": "triu(grad, diagonal)"},
+manual("triu(Tensor self, int diagonal=0)", batch="matrices", inplace=True, grad={"self": "triu(grad, diagonal)"},
        out="exact", doc="The elements on and above a diagonal of the last two dimensions, the others 0.")

@@ -19,7 +19,7 @@ composite("fill_diagonal_(Tensor self, Scalar fill_value, bool wrap=False)", nam
           doc="Writes a value on the main diagonal, of tall matrices again after a free row if `wrap`.")
 
 # ---- mantissas and exponents
-manual("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", tuple_name="frexp",
+manual("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", batch="leading", tuple_name="frexp",
        grad={"self": "grad_mantissa * exp2(-cast(exponent, dtype(self)))"},
        doc="A mantissa of absolute value in [1/2, 1) and an integer exponent: `self = mantissa * 2^exponent`.")
 

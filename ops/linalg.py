@@ -2,7 +2,7 @@
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 # ---- Cholesky
-manual("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
+manual("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", batch="matrices",
        names="linalg.cholesky_ex", tuple_name="linalg_cholesky_ex", grad={"self": "cholesky_backward(grad_L, L, upper)"},
        doc="The Cholesky factors of Hermitian positive-definite matrices, and the order of the first minor that is not positive.")
 composite("cholesky_backward(Tensor grad, Tensor L, bool upper)", names="")
@@ -14,12 +14,12 @@ manual("cholesky_solve(Tensor self, Tensor L, bool upper=False)",
        grad={("self", "L"): "cholesky_solve_backward(grad, result, L, upper)"},
        doc="The solutions of `A X = self`, given the Cholesky factors of A.")
 composite("cholesky_solve_backward(Tensor grad, Tensor result, Tensor L, bool upper) -> (Tensor a, Tensor b)", names="")
-manual("cholesky_inverse(Tensor self, bool upper=False)", grad={"self": "cholesky_inverse_backward(grad, result, self, upper)"},
+manual("cholesky_inverse(Tensor self, bool upper=False)", batch="matrices", grad={"self": "cholesky_inverse_backward(grad, result, self, upper)"},
        doc="The inverses of matrices, given their Cholesky factors.")
 composite("cholesky_inverse_backward(Tensor grad, Tensor result, Tensor L, bool upper)", names="")
 
 # ---- LU
-manual("linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)",
+manual("linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)", batch="matrices",
        names="linalg.lu_factor_ex", tuple_name="linalg_lu_factor_ex", grad={"A": "lu_factor_backward(grad_LU, LU, pivots)"},
        doc="Compact LU factors with pivots counted from 1, and the position of the first zero on U's diagonal.")
 composite("lu_factor_backward(Tensor grad, Tensor LU, Tensor pivots)", names="")
@@ -46,7 +46,7 @@ composite("linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_err
           doc="The solutions of `A X = B` (`X A = B`), and the position of the first zero pivot of A.")
 composite("linalg_solve(Tensor A, Tensor B, *, bool left=True)", names="linalg.solve",
           doc="The solutions of `A X = B` (`X A = B`); LinAlgError for singular matrices.")
-manual("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", names="linalg.inv_ex",
+manual("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", batch="matrices", names="linalg.inv_ex",
        tuple_name="linalg_inv_ex", grad={"A": "inverse_backward(grad_inverse, inverse)"},
        doc="The inverses of matrices (NaN for singular ones), and the position of the first zero pivot.")
 composite("inverse_backward(Tensor grad, Tensor inverse)", "-matmul(swap_conj(inverse), matmul(grad, swap_conj(inverse)))", names="")
@@ -63,10 +63,10 @@ composite("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpo
           doc="The solutions of `A X = self` for triangular A, and a copy of A.")
 
 # ---- determinants
-manual("det_factors(Tensor A) -> (Tensor det, Tensor LU, Tensor pivots)", names="",
+manual("det_factors(Tensor A) -> (Tensor det, Tensor LU, Tensor pivots)", batch="matrices", names="",
        grad={"A": "det_backward(grad_det, A, det, LU, pivots)"}, doc="Determinants, with the LU factors that gave them.")
 composite("det_backward(Tensor grad, Tensor A, Tensor det, Tensor LU, Tensor pivots)", names="")
-manual("slogdet_factors(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)", names="",
+manual("slogdet_factors(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)", batch="matrices", names="",
        grad={"A": "slogdet_backward(grad_sign, grad_logabsdet, A, sign, LU, pivots)"},
        doc="Signs and logarithms of the absolute values of determinants, with LU factors.")
 composite("slogdet_backward(Tensor grad_sign, Tensor grad_logabsdet, Tensor A, Tensor sign, Tensor LU, Tensor pivots)", names="")
@@ -79,10 +79,16 @@ composite("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", tuple_name=
 composite("logdet(Tensor self)", out=False, doc="The logarithms of determinants; NaN where they are negative.")
 
 # ---- symmetric indefinite systems
-manual("linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)",
+manual("linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)", batch="matrices",
        names="linalg.ldl_factor_ex", tuple_name="linalg_ldl_factor_ex", nondifferentiable="pivots change with the input",
        doc="Compact Bunch-Kaufman factors of symmetric (Hermitian) matrices, of which the lower triangle is read.")
 composite("linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)", names="linalg.ldl_factor",
           tuple_name="linalg_ldl_factor", doc="Compact Bunch-Kaufman factors of symmetric (Hermitian) matrices.")
 manual("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False)", names="linalg.ldl_solve",
        nondifferentiable="the factors carry no gradient", doc="The solutions of `A X = B`, given Bunch-Kaufman factors of A.")
+
+# ---- permutations of rows
+manual("pivot_rows(Tensor pivots, int rows)", batch="leading", names="", method=False, out=False, nondifferentiable="positions",
+       doc="The order of rows that the swaps of LU factors make: row i of the result's matrix is row r[i] of the input's.")
+manual("inverse_order(Tensor rows)", batch="leading", names="", method=False, out=False, nondifferentiable="positions",
+       doc="The inverse of permutations.")

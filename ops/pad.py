@@ -2,7 +2,7 @@
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 # ---- padding
-manual("constant_pad_nd(Tensor self, int[] pad, Scalar value=0)", names="constant_pad_nd nn.functional.constant_pad_nd", out=False, method=False,
+manual("constant_pad_nd(Tensor self, int[] pad, Scalar value=0)", batch="leading", names="constant_pad_nd nn.functional.constant_pad_nd", out=False, method=False,
        grad={"self": "unpad(grad, pad)"},
        doc="Adds `value` around the last dimensions; pad lists front and back from the last dimension on, negative numbers crop.")
 composite("unpad(Tensor self, int[] pad)", names="", doc="Takes away what constant_pad_nd added, and adds zeros where it cropped.")

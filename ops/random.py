@@ -73,26 +73,26 @@ manual("binomial(Tensor count, Tensor prob, Generator? generator=None)", out=Fal
 # Dropout. The stream's key is kept instead of a mask; it makes the same decisions again for gradients.
 manual("dropout_with(Tensor self, float p, int key)", names="", method=False, out=False, inplace="direct",
        grad={"self": "dropout_with(grad, p, key)"}, linear=True, doc="Dropout with the decisions of a Philox stream.")
-composite("dropout(Tensor self, float p, bool train)", names="dropout nn.functional.dropout", method=False, out=False,
+composite("dropout(Tensor self, float p, bool train)", names="dropout nn.functional.dropout", method=False, batch="boxed", out=False,
           doc="Zeros of probability `p`; what is kept is divided by 1 - p. The input itself when not training.")
-composite("dropout_(Tensor self, float p, bool train)", names="dropout_ nn.functional.dropout_", method=False,
+composite("dropout_(Tensor self, float p, bool train)", names="dropout_ nn.functional.dropout_", method=False, batch="boxed",
           doc="Dropout in place.")
 composite("feature_dropout(Tensor self, float p, bool train)", names="feature_dropout nn.functional.feature_dropout",
-          method=False, out=False, doc="Dropout with one decision for each sample and channel.")
+          method=False, batch="boxed", out=False, doc="Dropout with one decision for each sample and channel.")
 composite("feature_dropout_(Tensor self, float p, bool train)", names="feature_dropout_ nn.functional.feature_dropout_",
-          method=False, doc="Feature dropout in place.")
-composite("alpha_dropout(Tensor self, float p, bool train)", names="alpha_dropout nn.functional.alpha_dropout", method=False,
+          method=False, batch="boxed", doc="Feature dropout in place.")
+composite("alpha_dropout(Tensor self, float p, bool train)", names="alpha_dropout nn.functional.alpha_dropout", method=False, batch="boxed",
           out=False, doc="Dropout that keeps mean and variance of activations that follow SELU.")
 composite("alpha_dropout_(Tensor self, float p, bool train)", names="alpha_dropout_ nn.functional.alpha_dropout_",
-          method=False, doc="Alpha dropout in place.")
+          method=False, batch="boxed", doc="Alpha dropout in place.")
 composite("feature_alpha_dropout(Tensor self, float p, bool train)",
-          names="feature_alpha_dropout nn.functional.feature_alpha_dropout", method=False, out=False,
+          names="feature_alpha_dropout nn.functional.feature_alpha_dropout", method=False, batch="boxed", out=False,
           doc="Alpha dropout with one decision for each sample and channel.")
 composite("feature_alpha_dropout_(Tensor self, float p, bool train)",
-          names="feature_alpha_dropout_ nn.functional.feature_alpha_dropout_", method=False,
+          names="feature_alpha_dropout_ nn.functional.feature_alpha_dropout_", method=False, batch="boxed",
           doc="Feature alpha dropout in place.")
 composite("rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None)",
-          names="rrelu nn.functional.rrelu", method=False, out=False,
+          names="rrelu nn.functional.rrelu", method=False, batch="boxed", out=False,
           doc="Leaky ReLU whose slope is drawn evenly from [lower, upper) in training, and their mean otherwise.")
 composite("rrelu_(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None)",
-          names="rrelu_ nn.functional.rrelu_", method=False, doc="Random leaky ReLU in place.")
+          names="rrelu_ nn.functional.rrelu_", method=False, batch="boxed", doc="Random leaky ReLU in place.")

@@ -82,13 +82,13 @@ composite("expand_as(Tensor self, Tensor other)", "expand(self, shape(other))", 
 composite("broadcast_to(Tensor self, int... size)", "expand(self, size)", doc="Expands to a shape.")
 composite("broadcast_tensors(Tensor[] tensors) -> Tensor[]", names="_broadcast_tensors", doc="Expands tensors to their common shape.")
 composite("sum_to_size(Tensor self, int... size)", names="", method=True, doc="Sums over the dimensions that broadcasting would add.")
-manual("cast(Tensor self, DType dtype)", grad={"self": "cast(grad, dtype(self))"}, names="",
+manual("cast(Tensor self, DType dtype)", batch="leading", grad={"self": "cast(grad, dtype(self))"}, names="",
        doc="Converts elements; floats to integers saturate, NaN becomes 0.")
 manual("copy_(Tensor self, Tensor src, bool non_blocking=False)", grad={"self": "zeros_like(grad)", "src": "grad"}, names="", method=True,
        doc="Copies the elements of `src`, with broadcasting and conversion.", devices="any")
 manual("fill_(Tensor self, Tensor|Scalar value)", grad={"self": "zeros_like(grad)", "value": "sum(grad)"}, names="fill_", method=True,
        doc="Sets every element to `value`.")
-manual("zero_(Tensor self)", grad={"self": "zeros_like(grad)"}, names="zero_", method=True, doc="Sets every element to 0.")
+manual("zero_(Tensor self)", batch="leading", grad={"self": "zeros_like(grad)"}, names="zero_", method=True, doc="Sets every element to 0.")
 composite("fill(Tensor self, Tensor|Scalar value)", out=False, doc="A tensor like `self` with every element set to `value`.")
 composite("to_dtype_copy(Tensor self, DType dtype)", names="", doc="A converted copy.")
 

@@ -2,12 +2,12 @@
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 # ---- QR and reflections
-manual("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", names="linalg.qr", tuple_name="linalg_qr",
+manual("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", batch="matrices", names="linalg.qr", tuple_name="linalg_qr",
        grad={"A": "qr_backward(grad_Q, grad_R, Q, R, mode)"},
        doc="Orthonormal columns Q and upper triangular R with `A = Q R`; mode is reduced, complete or r.")
 composite("qr_backward(Tensor grad_Q, Tensor grad_R, Tensor Q, Tensor R, str mode)", names="")
 composite("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", tuple_name="qr", doc="Orthonormal columns Q and upper triangular R.")
-manual("geqrf(Tensor self) -> (Tensor a, Tensor tau)", tuple_name="geqrf", nondifferentiable="PyTorch has no derivative for it either",
+manual("geqrf(Tensor self) -> (Tensor a, Tensor tau)", batch="matrices", tuple_name="geqrf", nondifferentiable="PyTorch has no derivative for it either",
        doc="R with the Householder vectors below it, and the factors of the reflections.")
 manual("linalg_householder_product(Tensor self, Tensor tau)", names="linalg.householder_product orgqr",
        grad={("self", "tau"): "householder_backward(grad, self, tau, mask)"}, method=False, aliases="Tensor.orgqr",
@@ -20,35 +20,35 @@ composite("ormqr_backward(Tensor grad, Tensor self, Tensor tau, Tensor other, bo
           " -> (Tensor a, Tensor b, Tensor c)", names="")
 
 # ---- eigenvalues
-manual("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", names="linalg.eigh", tuple_name="linalg_eigh",
+manual("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", batch="matrices", names="linalg.eigh", tuple_name="linalg_eigh",
        grad={"self": "eigh_backward(grad_eigenvalues if defined(grad_eigenvalues) else None,"
                      " grad_eigenvectors if defined(grad_eigenvectors) else None, eigenvalues, eigenvectors)"},
        doc="Eigenvalues in rising order and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read.")
 composite("eigh_backward(Tensor? grad_values, Tensor? grad_vectors, Tensor values, Tensor vectors)", names="")
-manual("eigvalsh_only(Tensor self, str UPLO)", names="", nondifferentiable="linalg_eigvalsh takes eigh where a gradient is wanted")
+manual("eigvalsh_only(Tensor self, str UPLO)", batch="matrices", names="", nondifferentiable="linalg_eigvalsh takes eigh where a gradient is wanted")
 composite("linalg_eigvalsh(Tensor self, str UPLO='L')", names="linalg.eigvalsh", doc="The eigenvalues of Hermitian matrices in rising order.")
-manual("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", names="linalg.eig", tuple_name="linalg_eig",
+manual("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", batch="matrices", names="linalg.eig", tuple_name="linalg_eig",
        grad={"self": "eig_backward(grad_eigenvalues if defined(grad_eigenvalues) else None,"
                      " grad_eigenvectors if defined(grad_eigenvectors) else None, eigenvalues, eigenvectors)"},
        doc="Complex eigenvalues and eigenvectors of length 1, in no order.")
 composite("eig_backward(Tensor? grad_values, Tensor? grad_vectors, Tensor values, Tensor vectors)", names="")
-manual("eigvals_only(Tensor self)", names="", nondifferentiable="linalg_eigvals takes eig where a gradient is wanted")
+manual("eigvals_only(Tensor self)", batch="matrices", names="", nondifferentiable="linalg_eigvals takes eig where a gradient is wanted")
 composite("linalg_eigvals(Tensor self)", names="linalg.eigvals", doc="The complex eigenvalues of matrices, in no order.")
 
 # ---- singular values
-manual("linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", names="linalg.svd",
+manual("linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", batch="matrices", names="linalg.svd",
        tuple_name="linalg_svd",
        grad={"A": "svd_backward(grad_U if defined(grad_U) else None, grad_S if defined(grad_S) else None,"
                   " grad_Vh if defined(grad_Vh) else None, U, S, Vh)"},
        doc="The factors of `A = U diag(S) Vh`, singular values in falling order.")
 composite("svd_backward(Tensor? grad_U, Tensor? grad_S, Tensor? grad_Vh, Tensor U, Tensor S, Tensor Vh)", names="")
-manual("svdvals_only(Tensor A)", names="", nondifferentiable="linalg_svdvals takes svd where a gradient is wanted")
+manual("svdvals_only(Tensor A)", batch="matrices", names="", nondifferentiable="linalg_svdvals takes svd where a gradient is wanted")
 composite("linalg_svdvals(Tensor A, *, str? driver=None)", names="linalg.svdvals", doc="The singular values of matrices in falling order.")
 composite("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)", tuple_name="svd",
           doc="The factors of `self = U diag(S) V^H`.")
 
 # ---- pseudo-inverses and least squares
-manual("pseudo_inverse(Tensor A, Tensor? atol, Tensor? rtol, bool hermitian)", names="", grad={"A": "pinv_backward(grad, result, A)"},
+manual("pseudo_inverse(Tensor A, Tensor? atol, Tensor? rtol, bool hermitian)", batch="matrices", names="", grad={"A": "pinv_backward(grad, result, A)"},
        doc="The Moore-Penrose inverses of matrices; singular values up to max(atol, rtol * largest) count as zero.")
 composite("pinv_backward(Tensor grad, Tensor pinv, Tensor A)", names="")
 composite("linalg_pinv_rcond(Tensor self, float rcond, bool hermitian=False)", names="linalg.pinv", method=False,
@@ -71,16 +71,16 @@ composite("linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver
           doc="Solutions that minimise `norm(A X - B)`. driver is gelsy, gels (A of full rank), gelsd or gelss.")
 
 # ---- polar factors and functions of matrices
-manual("linalg_polar(Tensor A) -> (Tensor U, Tensor H)", names="linalg.polar", tuple_name="linalg_polar",
+manual("linalg_polar(Tensor A) -> (Tensor U, Tensor H)", batch="matrices", names="linalg.polar", tuple_name="linalg_polar",
        grad={"A": "polar_backward(grad_U, grad_H, A, U, H)"},
        doc="Orthonormal columns U and Hermitian positive-semidefinite H with `A = U H`.")
 composite("polar_backward(Tensor grad_U, Tensor grad_H, Tensor A, Tensor U, Tensor H)", names="")
 manual("sylvester(Tensor H, Tensor C)", names="", grad={("H", "C"): "sylvester_backward(grad, H, result, mask)"},
        doc="The solutions of `H X + X H = C` for Hermitian positive-definite H.")
 composite("sylvester_backward(Tensor grad, Tensor H, Tensor result, bool[] mask) -> (Tensor a, Tensor b)", names="")
-manual("linalg_matrix_sqrth(Tensor self)", names="linalg.matrix_sqrth", grad={"self": "matrix_sqrth_backward(grad, result)"},
+manual("linalg_matrix_sqrth(Tensor self)", batch="matrices", names="linalg.matrix_sqrth", grad={"self": "matrix_sqrth_backward(grad, result)"},
        doc="The square roots of Hermitian positive-definite matrices, of which the lower triangle is read.")
 composite("matrix_sqrth_backward(Tensor grad, Tensor result)", names="")
-manual("matrix_exp(Tensor self)", names="matrix_exp linalg.matrix_exp", method=True, out=False, grad={"self": "matrix_exp_backward(grad, self)"},
+manual("matrix_exp(Tensor self)", batch="matrices", names="matrix_exp linalg.matrix_exp", method=True, out=False, grad={"self": "matrix_exp_backward(grad, self)"},
        doc="The exponentials of matrices.")
 composite("matrix_exp_backward(Tensor grad, Tensor self)", names="")

@@ -97,7 +97,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> Any:
     if not _current:
         return UnpackedDualTensor(tensor, None)
     from facula.func._forward import Pushforward
-    from facula.func._leaves import Leaves
+    from facula.func._leaves import Leaves, hide, show
 
     duals = _current[-1]
     if not duals or not tensor.requires_grad:
@@ -108,8 +108,8 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> Any:
     push = Pushforward(ctx)
     if all(g is None for g in push.grads):
         return UnpackedDualTensor(tensor, None)
-    tangents = [t for _, t in duals]
-    result = push.push(tangents)[0]
+    tangents = [show(t, ctx.levels) for _, t in duals]
+    result = hide(push.push(tangents)[0], ctx.levels)
     with facula.no_grad():
         primal = ctx.release(tensor)
     return UnpackedDualTensor(primal, result)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import facula
 from facula import _C
-from facula.func._leaves import Leaves
+from facula.func._leaves import Leaves, hide, show
 from facula.func._reverse import _basis, jacrev, pick, pullback, put
 from facula.func._vmap import vmap
 from facula.utils._pytree import tree_flatten, tree_unflatten
@@ -117,8 +117,8 @@ def jvp(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. "
             "This is not allowed with strict=True."
         )
-    pushed = Pushforward(ctx).push(list(flat))
-    out = tree_unflatten(list(pushed), ctx.output_spec)
+    pushed = Pushforward(ctx).push([show(t, ctx.levels) for t in flat])
+    out = tree_unflatten([hide(t, ctx.levels) for t in pushed], ctx.output_spec)
     value = ctx.released_outputs()
     return (value, out, ctx.release(aux)) if has_aux else (value, out)
 
@@ -148,8 +148,8 @@ def linearize(func: Callable, *primals: Any) -> tuple:
                     f"linearize: expected a tangent of shape {tuple(x.shape)} and {x.dtype}, got "
                     f"{tuple(t.shape)} and {t.dtype}"
                 )
-        pushed = push.push(list(flat))
-        return tree_unflatten(list(pushed), ctx.output_spec)
+        pushed = push.push([show(t, ctx.levels) for t in flat])
+        return tree_unflatten([hide(t, ctx.levels) for t in pushed], ctx.output_spec)
 
     return ctx.released_outputs(), jvp_fn
 
@@ -207,10 +207,11 @@ def jacfwd(
 
 def _columns(push: Pushforward, k: int, inputs: list[Tensor]) -> list[Tensor]:
     """The derivatives of all outputs by input k, [*output, *input] each."""
+    ctx = push.ctx
 
     def column(unit: Tensor) -> tuple[Tensor, ...]:
-        tangents = [unit if i == k else None for i in range(len(inputs))]
-        return tuple(t for t in push.push(tangents))
+        tangents = [show(unit, ctx.levels) if i == k else None for i in range(len(inputs))]
+        return tuple(hide(t, ctx.levels) for t in push.push(tangents))
 
     x = inputs[k]
     found = vmap(column, out_dims=-1)(_basis(x.detach()))

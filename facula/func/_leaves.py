@@ -1,4 +1,9 @@
-"""Inputs that a transform differentiates by, and what its function makes of them."""
+"""Inputs that a transform differentiates by, as leaves of plain tensors below all running vmaps.
+
+Autograd records plain tensors. Inside vmap a transform therefore shows the samples of its inputs as
+leading dimensions, makes leaves of these, and hides the samples again for the function; an input
+that is the same for all samples is expanded, so that every sample has a gradient of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,6 @@ from collections.abc import Callable
 
 import facula
 from facula import _C
-from facula.func._graph import depends_on_others
 from facula.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
 TYPE_CHECKING = False  # typing is costly to import
@@ -14,6 +18,21 @@ if TYPE_CHECKING:
     from typing import Any
 
 Tensor = _C.Tensor
+Levels = tuple
+
+
+def show(t: Tensor, levels: Levels) -> Tensor:
+    """The tensor below `levels`, whose samples become leading dimensions, outermost first."""
+    for level, size in reversed(levels):
+        t = _C._vmap_show(t, level, size)
+    return t
+
+
+def hide(t: Tensor, levels: Levels) -> Tensor:
+    """The inverse of `show`."""
+    for level, _ in levels:
+        t = _C._vmap_hide(t, level)
+    return t
 
 
 class Leaves:
@@ -21,6 +40,7 @@ class Leaves:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.levels = _C._vmap_levels()
         self.recorded = facula.is_grad_enabled()  # by the program around the transform
         self.leaves: list[Tensor] = []
         self.outputs: list[Tensor] = []
@@ -33,7 +53,7 @@ class Leaves:
             raise ValueError(
                 f"{self.name}: Expected all leaves of {where} to be Tensors, got {type(t).__name__}"
             )
-        plain = t
+        plain = show(t, self.levels)
         if not (plain.is_floating_point() or plain.is_complex()):
             raise RuntimeError(
                 f"{self.name}: only Tensors of floating point and complex dtype can require "
@@ -45,7 +65,7 @@ class Leaves:
         else:
             leaf = plain.detach().requires_grad_()
         self.leaves.append(leaf)
-        return leaf
+        return hide(leaf, self.levels)
 
     def add_tree(self, tree: Any, where: str) -> tuple[Any, TreeSpec]:
         """Make leaves of all tensors of a tree."""
@@ -67,8 +87,8 @@ class Leaves:
                     f"{type(t).__name__}"
                 )
         with facula.enable_grad():
-            self.outputs = list(flat)
-        self.linked = self.recorded and depends_on_others(self.outputs, self.leaves)
+            self.outputs = [show(t, self.levels) for t in flat]
+        self.linked = self.recorded and _C._depends_on_others(self.outputs, self.leaves)
 
     def release(self, tree: Any) -> Any:
         """Results for the program around: a part of its graph only if they depend on it."""
@@ -78,13 +98,13 @@ class Leaves:
     def _release(self, t: Any) -> Any:
         if not isinstance(t, Tensor) or not t.requires_grad:
             return t
-        if self.recorded and depends_on_others([t], self.leaves):
+        if self.recorded and _C._depends_on_others([t], self.leaves):
             return t
         return t.detach()
 
     def released_outputs(self) -> Any:
         """The outputs of the function, released."""
-        flat = list(self.outputs)
+        flat = [hide(t, self.levels) for t in self.outputs]
         return self.release(tree_unflatten(flat, self.output_spec))
 
     def pull(self, cotangents: list[Tensor | None], retain: bool, record: bool) -> list[Tensor]:

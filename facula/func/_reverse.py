@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 
 import facula
-from facula.func._leaves import Leaves
+from facula.func._leaves import Leaves, hide, show
 from facula.func._vmap import vmap
 from facula.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
@@ -98,7 +98,7 @@ def grad_and_value(
         record = ctx.wants_record([])
         kept = any(isinstance(t, Tensor) and t.requires_grad for t in tree_flatten(aux)[0])
         grads = ctx.pull([seed], retain=record or kept, record=record)
-        grads = tree_unflatten(list(grads), spec)
+        grads = tree_unflatten([hide(g, ctx.levels) for g in grads], spec)
         value = ctx.released_outputs()
         return grads, (value, aux) if has_aux else value
 
@@ -167,7 +167,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
                 "Expected pytree structure of cotangents to be the same as pytree structure of "
                 f"outputs to the function. cotangents: {got}, primal output: {ctx.output_spec}"
             )
-        seeds = list(flat)
+        seeds = [show(c, ctx.levels) for c in flat]
         for c, o in zip(seeds, ctx.outputs, strict=True):
             if c.shape != o.shape:
                 raise RuntimeError(
@@ -176,7 +176,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
                 )
         record = ctx.wants_record(seeds) if create_graph is None else create_graph
         grads = ctx.pull(seeds, retain=retain_graph, record=record)
-        return tree_unflatten(list(grads), spec)
+        return tree_unflatten([hide(g, ctx.levels) for g in grads], spec)
 
     value = ctx.released_outputs()
     return (value, vjp_fn, ctx.release(aux)) if has_aux else (value, vjp_fn)

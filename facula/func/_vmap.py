@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Iterable
 
 import facula
+from facula import _C
 from facula.utils._pytree import (
     TreeSpec,
     _broadcast_to_and_flatten,
     tree_flatten,
+    tree_map,
     tree_unflatten,
 )
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 Tensor = facula.Tensor
-_RANDOMNESS = ("error", "same", "different")
+_RANDOMNESS = {"error": 0, "same": 1, "different": 2}
 
 
 def _is_dim(x: Any) -> bool:
@@ -98,6 +101,30 @@ def _flat_out_dims(out_dims: Any, spec: TreeSpec, func: Callable) -> list:
     return dims
 
 
+def _unwrap(t: Any, dim: int | None, level: int, size: int, func: Callable) -> Any:
+    if dim is None:
+        if isinstance(t, Tensor) and _C._is_batched(t, level):
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when "
+                f"out_dim is None"
+            )
+        return t
+    if not isinstance(t, Tensor):
+        raise ValueError(
+            f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got "
+            f"type {type(t)}. "
+            f"Did you mean to set out_dims= to None for output?"
+        )
+    shown = _C._vmap_show(t, level, size)
+    if not -shown.dim() <= dim < shown.dim():
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-shown.dim()}, "
+            f"{shown.dim() - 1}], "
+            f"but got {dim})"
+        )
+    return shown.movedim(0, dim) if dim % shown.dim() else shown
+
+
 def _run(
     func: Callable,
     flat: list,
@@ -108,57 +135,19 @@ def _run(
     randomness: str,
     kwargs: dict,
 ) -> Any:
-    state = None if randomness == "different" else facula.get_rng_state()
-    rows, out_spec = [], None
-    for sample in _samples(flat, dims, size):
-        if randomness == "same":
-            facula.set_rng_state(state)
-        out, out_spec = tree_flatten(func(*tree_unflatten(sample, spec), **kwargs))
-        rows.append(out)
-    if randomness == "error" and not state.equal(facula.get_rng_state()):
-        raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the "
-            "'same' or 'different' randomness flags on vmap or perform the randomness operation "
-            "out of vmap"
-        )
-    wanted = _flat_out_dims(out_dims, out_spec, func)
-    columns = zip(zip(*rows, strict=True), wanted, strict=True)
-    stacked = [_stack(column, d, size, func) for column, d in columns]
-    return tree_unflatten(stacked, out_spec)
-
-
-def _samples(flat: list, dims: list, size: int) -> Iterable[list]:
-    """The arguments for each sample; where there are none, one of zeros that tells the shapes."""
-    for i in range(size):
-        yield [x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)]
-    if size == 0:
-        yield [
-            x if d is None else x.new_zeros(x.shape[:d] + x.shape[d + 1 :])
+    level = _C._vmap_push(size, _RANDOMNESS[randomness])
+    try:
+        hidden = [
+            x if d is None else _C._vmap_hide(x.movedim(d, 0) if d else x, level)
             for x, d in zip(flat, dims, strict=True)
         ]
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return a.shape == b.shape and a.dtype == b.dtype and a.equal(b)
-    return bool(a == b)
-
-
-def _stack(column: tuple, dim: int | None, size: int, func: Callable) -> Any:
-    if dim is None:
-        if not all(c is column[0] or _same(c, column[0]) for c in column):
-            raise ValueError(
-                f"vmap({_name(func)}, ...): `{_name(func)}` can not return a result that differs "
-                f"from sample to sample when out_dim is None"
-            )
-        return column[0]
-    if not isinstance(column[0], Tensor):
-        raise ValueError(
-            f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type "
-            f"{type(column[0])}. Did you mean to set out_dims= to None for output?"
-        )
-    stacked = facula.stack(column, dim)
-    return stacked if size else stacked.narrow(dim, 0, 0)
+        result = func(*tree_unflatten(hidden, spec), **kwargs)
+        out, out_spec = tree_flatten(result)
+        wanted = _flat_out_dims(out_dims, out_spec, func)
+        shown = [_unwrap(t, d, level, size, func) for t, d in zip(out, wanted, strict=True)]
+        return tree_unflatten(shown, out_spec)
+    finally:
+        _C._vmap_pop()
 
 
 def _chunks(flat: list, dims: list, size: int, chunk: int) -> Iterable[tuple[list, int]]:
@@ -195,12 +184,13 @@ def vmap(
         in_dims: the dimension of each input that holds the samples, None for inputs that all
             samples share; an int for all inputs, or a tree shaped as the arguments.
         out_dims: where the samples go in each output.
-        randomness: what random operators draw: the "same" for all samples, or "different" ones.
+        randomness: what random operators do: "error", the "same" for all samples, or "different".
         chunk_size: how many samples run at once; all by default.
 
     Returns:
         A function of the same arguments with samples. Keyword arguments are not mapped over.
-        Errors: ValueError where dimensions, sizes or structures do not fit.
+        Errors: ValueError where dimensions, sizes or structures do not fit; RuntimeError for
+        operators whose result would depend on the data of one sample (item, bool, nonzero).
 
     >>> vmap(facula.dot)(facula.ones(3, 5), facula.ones(3, 5))
     tensor([5., 5., 5.])
@@ -226,3 +216,96 @@ def vmap(
         return _join(parts, out_dims, func)
 
     return wrapped
+
+
+def apply_function(cls: type, args: tuple, kwargs: dict) -> Any:
+    """Run an autograd.Function some of whose arguments are inside vmap.
+
+    Its own `vmap` is used if it has one; otherwise it runs sample by sample.
+    """
+    rule = cls.vmap
+    if rule is facula.autograd.Function.vmap:
+        return _apply(functools.partial(cls.apply, **kwargs), None, args, cls.__name__)
+    if cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and "
+            f"an overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the "
+            f"overridden vmap staticmethod to avoid ambiguity."
+        )
+    return _apply(cls.apply, functools.partial(rule, **kwargs), args, cls.__name__)
+
+
+def apply_operator(call: Callable, rule: Callable | None, args: tuple, name: str) -> Any:
+    """Run a program's own operator, some of whose arguments are inside vmap.
+
+    `rule` is what `register_vmap` was given; without one the operator runs sample by sample, with a
+    warning.
+    """
+    if rule is None:
+        warnings.warn(
+            f"There is a performance drop because {name} has no batching rule (register_vmap): "
+            f"vmap runs it sample by sample.",
+            stacklevel=3,
+        )
+    return _apply(call, rule, args, name)
+
+
+def _apply(call: Callable, rule: Callable | None, args: tuple, name: str) -> Any:
+    """A call with arguments inside vmap, by its rule or sample by sample; innermost level first."""
+    flat, spec = tree_flatten(args)
+    levels = dict(_C._vmap_levels())
+    found = [lv for lv in levels if any(_C._is_batched(a, lv) for a in flat)]
+    if not found:
+        raise RuntimeError(f"{name}: a tensor from inside vmap is used after the vmap has ended")
+    level = max(found)
+    size = levels[level]
+    mapped = [_C._is_batched(a, level) for a in flat]
+    shown = [_C._vmap_show(a, level, size) if m else a for a, m in zip(flat, mapped, strict=True)]
+    if rule is not None:
+        dims = tree_unflatten([0 if m else None for m in mapped], spec)
+        info = VmapInfo(size, "error")
+        out, out_dims = rule(info, tuple(dims), *tree_unflatten(shown, spec))
+        return _hide_results(out, out_dims, level, name)
+    samples = []
+    for i in range(size):
+        picked = [a[i] if m else a for a, m in zip(shown, mapped, strict=True)]
+        samples.append(call(*tree_unflatten(picked, spec)))
+    if not samples:
+        raise RuntimeError(f"vmap: {name} has no batching rule and cannot run over no samples")
+    return tree_map(
+        lambda *parts: (
+            _C._vmap_hide(facula.stack(parts), level) if isinstance(parts[0], Tensor) else parts[0]
+        ),
+        *samples,
+    )
+
+
+class VmapInfo(tuple):
+    """What a Function's `vmap` is told: batch_size and randomness."""
+
+    __slots__ = ()
+
+    def __new__(cls, batch_size: int, randomness: str) -> VmapInfo:
+        return super().__new__(cls, (batch_size, randomness))
+
+    @property
+    def batch_size(self) -> int:
+        """The number of samples."""
+        return self[0]
+
+    @property
+    def randomness(self) -> str:
+        """The randomness of the vmap."""
+        return self[1]
+
+
+def _hide_results(out: Any, out_dims: Any, level: int, name: str) -> Any:
+    flat, spec = tree_flatten(out)
+    dims = _broadcast_to_and_flatten(out_dims, spec, is_leaf=_is_dim)
+    if dims is None or not all(map(_is_dim, dims)):
+        raise ValueError(f"{name}: the out_dims of its vmap do not fit its results: {out_dims}")
+    hidden = [
+        t if d is None else _C._vmap_hide(t.movedim(d, 0) if d else t, level)
+        for t, d in zip(flat, dims, strict=True)
+    ]
+    return tree_unflatten(hidden, spec)

@@ -88,3 +88,26 @@ def test_names_that_are_not_there():
         facula.ops.load_library("extension.so")
     with pytest.raises(ValueError, match="annotation"):
         library.infer_schema(lambda x: x, mutates_args=())
+
+
+def test_custom_op_in_vmap():
+    @library.custom_op("facula_test::tripled", mutates_args=())
+    def tripled(x: facula.Tensor, y: facula.Tensor) -> facula.Tensor:
+        return facula.tensor((x.numpy() * 3 + y.numpy()).tolist())
+
+    x, y = facula.arange(6.0).view(2, 3), facula.ones(3)
+    mapped = facula.vmap(tripled, (0, None))
+    with pytest.warns(UserWarning, match="no batching rule"):
+        assert mapped(x, y).tolist() == (x * 3 + y).tolist()
+    nested = facula.vmap(facula.vmap(tripled))
+    with pytest.warns(UserWarning, match="no batching rule"):
+        assert nested(x, x).tolist() == (x * 4).tolist()
+    seen = []
+
+    @tripled.register_vmap
+    def rule(info, in_dims, x, y):
+        seen.append((info.batch_size, in_dims))
+        return tripled(x, y), 0
+
+    assert mapped(x, y).tolist() == (x * 3 + y).tolist()
+    assert seen == [(2, (0, None))]

@@ -53,6 +53,8 @@ def generated(main, row) -> str:
     }
     if row.kind == "pointwise":
         parts["loops"] = main.loops.family_loops(row.family, [row])
+    if main.boxed.has_boxed(row):
+        parts["boxed"] = main.boxed.boxed_code(row)
     text = "\n\n".join(f"==== {name}\n{code.strip()}" for name, code in parts.items()) + "\n"
     return re.sub(r"(ops/\w+\.py):\d+", r"\1", text)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from opgen import bindings, functions, loops, rows, stubs  # noqa: E402
+from opgen import bindings, boxed, functions, loops, rows, stubs  # noqa: E402
 
 # A call or a declaration of a function.
 CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
@@ -61,6 +61,7 @@ def outputs(families: dict[str, list[rows.Row]]) -> dict[str, str]:
             homes.setdefault(name, set()).add(family)
     for family, members in families.items():
         files[f"facula/ops/{family}_functions.cpp"] = family_source(family, members, homes)
+        files[f"facula/ops/{family}_boxed.cpp"] = NOTICE.format(family) + boxed.family_boxed(family, members)
         files[f"python/{family}_bindings.cpp"] = NOTICE.format(family) + bindings.family_bindings(family, members)
         if any(r.kind == "pointwise" for r in members):
             files[f"kernels/{family}_loops.cpp"] = NOTICE.format(family) + loops.family_loops(family, members)

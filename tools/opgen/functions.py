@@ -1,6 +1,7 @@
 """C++ functions of rows: functional and in-place forms, with the recording of nodes."""
 from __future__ import annotations
 
+from opgen import boxed
 from opgen.expressions import OpPrinter
 from opgen.loops import bool_inputs, fused_loops, scalar_inputs, tensor_inputs
 from opgen.nodes import NodePlan, node_code, record_lines
@@ -10,15 +11,8 @@ from opgen.signature import Param
 RULES = {"same": "kSame", "float": "kFloat", "bool": "kBool", "real": "kReal", "real_float": "kRealFloat"}
 
 
-def factory_params(row: Row) -> list[Param]:
-    """The dtype and device parameters of a factory in C++."""
-    if not row.options.get("factory"):
-        return []
-    return [Param("DType?", "dtype", "None"), Param("Device?", "device", "None")]
-
-
 def params_of(row: Row) -> list[Param]:
-    return row.sig.params + factory_params(row)
+    return row.cpp_params
 
 
 def parameter_list(params: list[Param], defaults: bool) -> str:
@@ -187,6 +181,7 @@ def functional(row: Row, plan: NodePlan | None) -> str:
     out = [f"{row.sig.cpp_return} {row.name}({parameter_list(params_of(row), False)}) {{", *checks(row)]
     if row.sig.returns == "None":
         return "\n".join([*out, f"  forward::{row.name}({arguments(params_of(row))});", "}"])
+    out = [boxed.declaration(row), *out, *boxed.question(row)]
     out += forward_expression(row)
     if plan:
         before, after = record_lines(plan, False)
@@ -229,7 +224,8 @@ def inplace_body(row: Row, plan: NodePlan | None, write: list[str], name: str) -
 def mutating_function(row: Row, plan: NodePlan | None) -> str:
     head = f"Tensor {row.name}({parameter_list(params_of(row), False)}) {{"
     write = [f"  forward::{row.name}({arguments(params_of(row))});"]
-    return "\n".join([head, *checks(row), *inplace_body(row, plan, write, row.name)])
+    return "\n".join([boxed.declaration(row), head, *checks(row), *boxed.question(row),
+                      *inplace_body(row, plan, write, row.name)])
 
 
 def inplace_function(row: Row, plan: NodePlan | None) -> str:
@@ -251,4 +247,5 @@ def inplace_function(row: Row, plan: NodePlan | None) -> str:
         write = ["  Tensor value = [&] {", "    NoGrad no_grad;",
                  f"    return {row.name}({arguments(params_of(row))});", "  }();",
                  f'  store_into(self, value, "{name}");']
-    return "\n".join([head, *checks(row), *inplace_body(row, plan, write, name)])
+    return "\n".join([boxed.declaration(row, True), head, *checks(row), *boxed.question(row, True),
+                      *inplace_body(row, plan, write, name)])

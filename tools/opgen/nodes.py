@@ -144,7 +144,7 @@ def rule_lines(plan: NodePlan, key, fused: dict[str, Fused]) -> list[str]:
         lines.append(f"      grads_in[{index}] = {value};")
     else:
         operands = ", ".join("grads[0]" if n == "grad" else n for n in f.inputs)
-        lines.append("      if (grad_enabled()) {")
+        lines.append(f"      if (grad_enabled() || watched({{{operands}}})) {{")
         lines.append(f"        grads_in[{index}] = {value};")
         lines.append("      } else {")
         if f.scalars:

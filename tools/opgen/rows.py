@@ -36,6 +36,11 @@ Common keywords
         bool requires_grad=False to the Python signature (C++: dtype and device, as the last two parameters)
   defaults of the Python doc: doc="One sentence. More text."   samples=  test samples where the generated ones do not fit
   A row whose name ends in "_" writes into self and returns it: forward::copy_(const Tensor& self, ...).
+  batch=         how a row runs on all samples of a vmap at once, which lie in front of the first tensor's dimensions:
+        "along"     along the dimensions in its parameter `dim`, which move up by one (views with an `int dim`: by default)
+        "leading"   dimensions in front make no difference to it;   "matrices"  nor to it, where a sample has two or more
+        "boxed"     a composite in C++ that offers itself to interpreters by boxed_NAME, as other kinds do
+        Pointwise rows need none; other rules stand in src/facula/modes/batch_*.cpp; a row without any runs sample by sample.
   bool_inputs="condition"      pointwise inputs that are read as bool and take no part in promotion.
 
 Expressions may use + - * / ** and comparisons on tensors and numbers, `a if c else b`, tuples, names of rows (public or
@@ -53,6 +58,7 @@ TABLE: dict[str, Row] = {}
 FACTORY_PARAMS = [Param("DType?", "dtype", "None", True), Param("Layout?", "layout", "None", True),
                   Param("Device?", "device", "None", True), Param("bool", "pin_memory", "False", True),
                   Param("bool", "requires_grad", "False", True)]
+FACTORY_CPP_PARAMS = [Param("DType?", "dtype", "None"), Param("Device?", "device", "None")]
 KEYWORDS = {"grad", "d", "jvp", "types", "result", "names", "method", "inplace", "inplace_grad", "out",
             "nondifferentiable", "factory", "doc", "samples", "bool_inputs", "shape", "dtype", "family",
             "fused", "faults", "linear", "batch", "amp", "workspace", "cost", "notes", "tuple_name",
@@ -112,6 +118,11 @@ class Row:
     @property
     def has_node(self) -> bool:
         return bool(self.gradients) and self.kind != "composite"
+
+    @property
+    def cpp_params(self) -> list[Param]:
+        """Parameters of the C++ function: those of the signature, then dtype and device of a factory."""
+        return self.sig.params + (FACTORY_CPP_PARAMS if self.options.get("factory") else [])
 
     @property
     def class_name(self) -> str:

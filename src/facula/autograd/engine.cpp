@@ -10,6 +10,7 @@
 
 #include "facula/autograd/accumulate.h"
 #include "facula/base/error.h"
+#include "facula/core/intercept.h"
 
 namespace facula {
 
@@ -84,7 +85,8 @@ class Task {
 void add_to(Tensor& slot, Tensor gradient) {
   if (!slot.defined()) {
     slot = std::move(gradient);
-  } else if (grad_enabled() || !is_unshared(slot) || !is_dense(slot) || requires_grad(slot)) {
+  } else if (grad_enabled() || (gradient->intercept & kInterceptBatched) || !is_unshared(slot) ||
+             !is_dense(slot) || requires_grad(slot)) {
     slot = gradient_ops.add(slot, gradient);
   } else {
     gradient_ops.add_inplace(slot, gradient);

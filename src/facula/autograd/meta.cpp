@@ -4,6 +4,7 @@
 
 #include "facula/autograd/accumulate.h"
 #include "facula/base/error.h"
+#include "facula/core/interpreter.h"
 
 namespace facula {
 
@@ -58,7 +59,13 @@ void set_requires_grad(const Tensor& t, bool on) {
   }
 }
 
-Tensor detach(const Tensor& t) { return alias(t); }
+// detach_intercepted does it for tensors that an interpreter stands behind; modes set it.
+FACULA_API Tensor (*detach_intercepted)(const Tensor& t) = nullptr;
+
+Tensor detach(const Tensor& t) {
+  if ((t->intercept & kInterceptBatched) && detach_intercepted) return detach_intercepted(t);
+  return alias(t);
+}
 
 void detach_(const Tensor& t) {
   FACULA_CHECK(!t->base, kRuntime, "Can't detach views in-place. Use detach() instead.");

@@ -5,6 +5,7 @@
 #include "facula/autograd/accumulate.h"
 #include "facula/autograd/engine.h"
 #include "facula/base/error.h"
+#include "facula/core/intercept.h"
 
 namespace facula {
 namespace {
@@ -134,6 +135,8 @@ class CopySlices final : public Node {
  private:
   // A gradient of the base that this pass may write to, with the base's strides.
   Tensor whole_gradient(Tensor grad) const {
+    if ((grad->intercept & kInterceptBatched) && grad.numel()) [[unlikely]]
+      return hidden_copy(grad);
     bool same_layout = grad.strides() == IntList(base_.strides);
     if (!grad_enabled() && same_layout && grad->offset == 0 && (!needs(0) || is_unshared(grad))) {
       return grad;
@@ -143,8 +146,24 @@ class CopySlices final : public Node {
     return own;
   }
 
+  // The same for a gradient that an interpreter stands behind: memory that is made by operators, so
+  // that it is the interpreter's too. Every element of the base is written over.
+  Tensor hidden_copy(const Tensor& grad) const {
+    int64_t extent = 1;
+    for (size_t d = 0; d < base_.sizes.size(); ++d)
+      extent += (base_.sizes[d] - 1) * base_.strides[d];
+    Tensor first = gradient_ops.as_strided(grad, {}, {}, grad.storage_offset());
+    Tensor line =
+        gradient_ops.add(gradient_ops.zeros({extent}, grad.dtype(), grad.device()), first);
+    Tensor own = gradient_ops.as_strided(line, base_.sizes, base_.strides, 0);
+    gradient_ops.copy_inplace(own, grad);
+    return own;
+  }
+
   Tensor part_of(const Tensor& whole) const {
-    if (grad_enabled() || whole.dtype() != view_.dtype) return replay(whole, view_);
+    bool plain =
+        !grad_enabled() && !(whole->intercept & kInterceptBatched) && whole.dtype() == view_.dtype;
+    if (!plain) return replay(whole, view_);
     return alias_storage(whole, view_.sizes, view_.strides, view_.offset);
   }
 

@@ -10,8 +10,8 @@
 
 #include "facula/base/inline_vector.h"
 #include "facula/core/generator.h"
+#include "facula/core/intercept.h"
 #include "facula/core/tensor.h"
-#include "facula/core/thread_state.h"
 
 namespace facula {
 
@@ -99,16 +99,6 @@ struct OpInfo {
   Values (*call)(std::span<Value> args);
 };
 
-// Intercept bits of tensors, and which stack they belong to.
-enum InterceptBit : uint8_t {
-  kInterceptSubclass = 1,   // has a __torch_function__ of its own
-  kInterceptBatched = 2,    // has a dimension that vmap hides, or a tangent
-  kInterceptProxy = 4,      // stands for a value of a traced program
-  kInterceptFake = 16,      // has no data
-  kInterceptDispatch = 32,  // has a __torch_dispatch__ of its own
-};
-inline constexpr uint8_t kInterceptAbove = 0x0f, kInterceptBelow = 0xf0;
-
 // Interpreter takes boxed calls. While it runs, it and every interpreter above it are off the
 // thread's stack; those below stay, so that an operator called from it goes to the next one down.
 class FACULA_API Interpreter {
@@ -173,31 +163,6 @@ class PushInterpreter {
  private:
   StackSide side_;
 };
-
-// intercept_mask is the OR of the intercept masks of operands.
-inline uint8_t intercept_mask(const TensorImpl* t) { return t ? t->intercept : 0; }
-inline uint8_t intercept_mask(const Tensor& t) { return intercept_mask(t.impl()); }
-inline uint8_t intercept_mask(const TensorOrScalar& v) { return intercept_mask(v.tensor); }
-inline uint8_t intercept_mask(TensorList list) {
-  uint8_t mask = 0;
-  for (const Tensor& t : list) mask |= intercept_mask(t);
-  return mask;
-}
-
-// intercepted says whether a call with these operands might go to an interpreter of either side.
-template <class... T>
-inline bool intercepted(const T&... operands) {
-  return (tls.above | tls.below | (0u | ... | intercept_mask(operands))) != 0;
-}
-// intercepted_above and intercepted_below ask about one side.
-template <class... T>
-inline bool intercepted_above(const T&... operands) {
-  return (tls.above | ((0u | ... | intercept_mask(operands)) & kInterceptAbove)) != 0;
-}
-template <class... T>
-inline bool intercepted_below(const T&... operands) {
-  return (tls.below | ((0u | ... | intercept_mask(operands)) & kInterceptBelow)) != 0;
-}
 
 // intercept offers a boxed call to a side; true: an interpreter took it and `out` has the results.
 FACULA_API bool intercept(StackSide side, const OpInfo& op, std::span<Value> args, Values& out);

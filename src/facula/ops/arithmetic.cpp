@@ -3,12 +3,15 @@
 #include <cmath>
 
 #include "facula/base/error.h"
+#include "facula/core/intercept.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/checks.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/fits.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/query_functions.h"
 #include "facula/ops/shape_functions.h"
@@ -26,7 +29,7 @@ DType type_of(const TensorOrScalar& v) { return v.tensor ? v.tensor->dtype : v.s
 
 bool any_zero(const TensorOrScalar& v) {
   if (!v.tensor) return v.scalar.is_zero();
-  Tensor t = Tensor::borrow(v.tensor);
+  Tensor t = all_samples(Tensor::borrow(v.tensor));
   if (t.numel() == 0 || t.is_meta()) return false;
   NoGrad no_grad;
   Tensor zero = eq(t, 0);
@@ -237,7 +240,8 @@ Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& result
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const TensorOrScalar& value) {
   Sizes shape = broadcast_sizes(self.sizes(), mask.sizes(), "masked_fill");
-  Tensor r = clone(expand(self, shape), MemoryFormat::kContiguous);
+  Tensor r = with_samples_of(clone(expand(self, shape), MemoryFormat::kContiguous), mask);
+  if (value.tensor) r = with_samples_of(r, Tensor::borrow(value.tensor));
   return masked_fill_(r, mask, value);
 }
 
@@ -475,13 +479,17 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
 }
 
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
-  return !any_zero(isclose(self, other, rtol, atol, equal_nan));
+  Tensor close = isclose(self, other, rtol, atol, equal_nan);
+  if (close->intercept & kInterceptBatched) require_data("allclose", close);
+  return !any_zero(close);
 }
 
 bool equal(const Tensor& self, const Tensor& other) {
   if (!(self.sizes() == other.sizes())) return false;
   NoGrad no_grad;
-  return !any_zero(eq(self, other));
+  Tensor same = eq(self, other);
+  if (same->intercept & kInterceptBatched) require_data("equal", same);
+  return !any_zero(same);
 }
 
 }  // namespace facula

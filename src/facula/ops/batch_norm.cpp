@@ -3,6 +3,7 @@
 
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
+#include "facula/core/intercept.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/math_functions.h"
@@ -24,6 +25,10 @@ void check_parameter(const char* name, const Tensor& t, int64_t channels) {
 // running = (1 - momentum) * running + momentum * value, in place.
 void update_running(const Tensor& running, const Tensor& value, double momentum) {
   NoGrad no_grad;
+  if ((running->intercept | value->intercept) & kInterceptBatched) [[unlikely]] {
+    copy_(running, add(mul(running, 1 - momentum), mul(cast(value, running.dtype()), momentum)));
+    return;
+  }
   Tensor next =
       add(mul(alias(running), 1 - momentum), mul(to_dtype(value, running.dtype()), momentum));
   copy_raw(running, next);

@@ -344,21 +344,47 @@ void dropout_with_(const Tensor& self, double p, int64_t key) {
 
 }  // namespace forward
 
+// Generated: they offer these composites to interpreters, as vmap decides how samples draw.
+bool boxed_dropout(Tensor& out, const Tensor& self, double p, bool train);
+bool boxed_dropout_(Tensor& out, const Tensor& self, double p, bool train);
+bool boxed_feature_dropout(Tensor& out, const Tensor& self, double p, bool train);
+bool boxed_feature_dropout_(Tensor& out, const Tensor& self, double p, bool train);
+bool boxed_alpha_dropout(Tensor& out, const Tensor& self, double p, bool train);
+bool boxed_alpha_dropout_(Tensor& out, const Tensor& self, double p, bool train);
+bool boxed_feature_alpha_dropout(Tensor& out, const Tensor& self, double p, bool train);
+bool boxed_feature_alpha_dropout_(Tensor& out, const Tensor& self, double p, bool train);
+bool boxed_rrelu(Tensor& out, const Tensor& self, const Scalar& lower, const Scalar& upper,
+                 bool training, Generator* generator);
+bool boxed_rrelu_(Tensor& out, const Tensor& self, const Scalar& lower, const Scalar& upper,
+                  bool training, Generator* generator);
+
 Tensor dropout(const Tensor& self, double p, bool train) {
   check_dropout(p, "dropout");
   if (p == 0 || !train || self.numel() == 0) return self;
+  if (intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_dropout(out, self, p, train)) return out;
+  }
   return dropout_with(self, p, fresh_stream());
 }
 
 Tensor dropout_(const Tensor& self, double p, bool train) {
   check_dropout(p, "dropout_");
   if (p == 0 || !train || self.numel() == 0) return self;
+  if (intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_dropout_(out, self, p, train)) return out;
+  }
   return dropout_with_(self, p, fresh_stream());
 }
 
 Tensor feature_dropout(const Tensor& self, double p, bool train) {
   check_dropout(p, "feature_dropout");
   if (p == 0 || !train || self.numel() == 0) return self;
+  if (intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_feature_dropout(out, self, p, train)) return out;
+  }
   const double scale = p == 1 ? 0 : 1 / (1 - p);
   return mul(self, mul(feature_noise(self, p, "feature_dropout"), scale));
 }
@@ -366,33 +392,61 @@ Tensor feature_dropout(const Tensor& self, double p, bool train) {
 Tensor feature_dropout_(const Tensor& self, double p, bool train) {
   check_dropout(p, "feature_dropout_");
   if (p == 0 || !train || self.numel() == 0) return self;
+  if (intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_feature_dropout_(out, self, p, train)) return out;
+  }
   const double scale = p == 1 ? 0 : 1 / (1 - p);
   return mul_(self, mul(feature_noise(self, p, "feature_dropout_"), scale));
 }
 
 Tensor alpha_dropout(const Tensor& self, double p, bool train) {
+  if (train && intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_alpha_dropout(out, self, p, train)) return out;
+  }
   return alpha_dropped(self, p, train, false, "alpha_dropout");
 }
 
 Tensor alpha_dropout_(const Tensor& self, double p, bool train) {
+  if (train && intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_alpha_dropout_(out, self, p, train)) return out;
+  }
   return alpha_drop_in_place(self, p, train, false, "alpha_dropout_");
 }
 
 Tensor feature_alpha_dropout(const Tensor& self, double p, bool train) {
+  if (train && intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_feature_alpha_dropout(out, self, p, train)) return out;
+  }
   return alpha_dropped(self, p, train, true, "feature_alpha_dropout");
 }
 
 Tensor feature_alpha_dropout_(const Tensor& self, double p, bool train) {
+  if (train && intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_feature_alpha_dropout_(out, self, p, train)) return out;
+  }
   return alpha_drop_in_place(self, p, train, true, "feature_alpha_dropout_");
 }
 
 Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
              Generator* generator) {
+  if (training && intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_rrelu(out, self, lower, upper, training, generator)) return out;
+  }
   return mul(self, rrelu_slopes(self, lower, upper, training, generator));
 }
 
 Tensor rrelu_(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
               Generator* generator) {
+  if (training && intercepted_above(self)) [[unlikely]] {
+    Tensor out;
+    if (boxed_rrelu_(out, self, lower, upper, training, generator)) return out;
+  }
   return mul_(self, rrelu_slopes(self, lower, upper, training, generator));
 }
 

@@ -5,6 +5,7 @@
 
 #include "facula/autograd/engine.h"
 #include "facula/base/error.h"
+#include "facula/core/intercept.h"
 #include "facula/kernels/view.h"
 #include "facula/ops/checks.h"
 #include "facula/ops/data_checks.h"

@@ -3,6 +3,7 @@
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
@@ -24,7 +25,7 @@ void copy_into(const Tensor& dst, const Tensor& src) { copy_(dst, src); }
 Tensor as_real(const Tensor& t) { return view_as_real(t); }
 Tensor as_complex(const Tensor& t) { return view_as_complex(t); }
 bool has_nan(const Tensor& t) {
-  Tensor flags = to_contiguous(isnan(t));
+  Tensor flags = to_contiguous(all_samples(isnan(t)));
   const bool* p = flags.data_as<bool>();
   for (int64_t i = 0; i < flags.numel(); ++i) {
     if (p[i]) return true;

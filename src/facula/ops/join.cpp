@@ -5,6 +5,7 @@
 #include "facula/ops/create_functions.h"
 #include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
@@ -355,6 +356,7 @@ Tensor block_diag(TensorList tensors) {
     columns += blocks.back().sizes()[1];
   }
   Tensor r = zeros({rows, columns}, common_dtype(blocks), blocks[0].device());
+  for (const Tensor& b : blocks) r = with_samples_of(r, b);
   int64_t y = 0, x = 0;
   for (const Tensor& b : blocks) {
     copy_(narrow(narrow(r, 0, y, b.sizes()[0]), 1, x, b.sizes()[1]), b);

@@ -4,7 +4,9 @@
 #include "facula/autograd/meta.h"
 #include "facula/kernels/lapack.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/index_functions.h"
+#include "facula/ops/linalg_functions.h"
 #include "facula/ops/matmul_functions.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
@@ -103,8 +105,9 @@ std::string explain(Trouble trouble, int32_t info) {
 
 }  // namespace
 
-void check_info(const char* op, const Tensor& info, Trouble trouble) {
-  if (info.is_meta()) return;
+void check_info(const char* op, const Tensor& codes_of, Trouble trouble) {
+  if (codes_of.is_meta()) return;
+  Tensor info = all_samples(codes_of);
   const int32_t* codes = info.data_as<int32_t>();
   for (int64_t i = 0; i < info.numel(); ++i) {
     if (codes[i] == 0) continue;
@@ -151,7 +154,27 @@ Tensor product(const Tensor& a, const Tensor& b) { return matmul(a, b); }
 
 Tensor identity(int64_t n, const Tensor& like) { return eye(n, like.dtype(), like.device()); }
 
-Tensor rows_of(const Tensor& pivots, int64_t rows) {
+Tensor rows_of(const Tensor& pivots, int64_t rows) { return pivot_rows(pivots, rows); }
+Tensor inverse_rows(const Tensor& rows) { return inverse_order(rows); }
+
+Tensor permuted(const Tensor& t, const Tensor& order, int64_t dim) {
+  Tensor index = unsqueeze(order, dim == -2 ? -1 : -2);
+  return gather(t, dim, expand(index, t.sizes()));
+}
+
+bool any_true(const Tensor& condition) {
+  if (condition.is_meta()) return false;
+  NoGrad no_grad;
+  return facula::any(all_samples(condition)).data_as<bool>()[0];
+}
+
+}  // namespace linalg
+
+namespace forward {
+
+using namespace linalg;
+
+Tensor pivot_rows(const Tensor& pivots, int64_t rows) {
   IntList batch(pivots->sizes, static_cast<size_t>(pivots.dim() - 1));
   Tensor out = new_empty(with(batch, {rows}), kInt64, pivots.device());
   if (out.is_meta()) return out;
@@ -167,7 +190,8 @@ Tensor rows_of(const Tensor& pivots, int64_t rows) {
   return out;
 }
 
-Tensor inverse_rows(const Tensor& rows) {
+Tensor inverse_order(const Tensor& order) {
+  Tensor rows = to_contiguous(order);
   Tensor out = new_empty(rows.sizes(), kInt64, rows.device());
   if (out.is_meta()) return out;
   int64_t n = rows.size(-1);
@@ -177,16 +201,5 @@ Tensor inverse_rows(const Tensor& rows) {
   return out;
 }
 
-Tensor permuted(const Tensor& t, const Tensor& order, int64_t dim) {
-  Tensor index = unsqueeze(order, dim == -2 ? -1 : -2);
-  return gather(t, dim, expand(index, t.sizes()));
-}
-
-bool any_true(const Tensor& condition) {
-  if (condition.is_meta()) return false;
-  NoGrad no_grad;
-  return facula::any(condition).data_as<bool>()[0];
-}
-
-}  // namespace linalg
+}  // namespace forward
 }  // namespace facula

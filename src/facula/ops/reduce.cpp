@@ -4,6 +4,7 @@
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
@@ -210,7 +211,9 @@ Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, const Tensor& r
                          bool keepdim) {
   if (self.dim() == 0) return grad;
   Tensor g = keepdim ? grad : unsqueeze(grad, dim), r = keepdim ? result : unsqueeze(result, dim);
-  bool zeros = !self.is_meta() && facula::any(eq(self, Scalar(0))).data_as<bool>()[0];
+  // Inside vmap the values are out of reach: the way that also holds for zeros is taken.
+  bool zeros =
+      !self.is_meta() && (!has_data(self) || facula::any(eq(self, Scalar(0))).data_as<bool>()[0]);
   if (!zeros) return div(mul(g, conj(r)), conj(self));
   Tensor others = transpose(product_of_others(transpose(self, dim, -1)), dim, -1);
   return mul(g, conj(others));

@@ -2,10 +2,13 @@
 #include "facula/ops/rules.h"
 
 #include "facula/base/error.h"
+#include "facula/core/intercept.h"
 #include "facula/core/unlocked.h"
 #include "facula/kernels/copy.h"
+#include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
@@ -18,21 +21,45 @@ void copy_raw(const Tensor& to, const Tensor& from) {
   }
   if (to.numel() == 0 || to.is_meta()) return;
   FACULA_CHECK(!from.is_meta(), kNotImplemented, "Cannot copy out of meta tensor; no data!");
+  require_data("a copy", to);
+  require_data("a copy", from);
   kernels::copy->copy_strided(kernels::view(to), kernels::view(wide));
 }
 
 void fill_raw(const Tensor& t, const Scalar& value) {
   if (t.numel() == 0 || t.is_meta()) return;
+  require_data("a fill", t);
   kernels::copy->fill(kernels::view(t), value);
 }
 
+Tensor (*samples_behind)(const Tensor& t) = nullptr;
+
+Tensor all_samples(const Tensor& t) {
+  return (t->intercept & kInterceptBatched) && samples_behind ? samples_behind(t) : t;
+}
+
+Tensor with_samples_of(const Tensor& self, const Tensor& other) {
+  if (!(other->intercept & kInterceptBatched) || other.numel() == 0) return self;
+  Tensor any_condition = cast(select(reshape(other, {-1}), 0, 0), kBool);
+  return where(any_condition, self, self);
+}
+
+bool has_data(const Tensor& t) { return !t.is_meta() && !(t->intercept & kInterceptBatched); }
+
 void require_data(const char* op, const Tensor& t) {
-  FACULA_CHECK(!t.defined() || !t.is_meta(), kNotImplemented, op,
+  if (!t.defined() || has_data(t)) return;
+  FACULA_CHECK(!t.is_meta(), kNotImplemented, op,
                ": reads the values of its arguments, which meta tensors do not have");
+  raise_error(
+      ErrorKind::kRuntime, "vmap: ", op, " needs the values of a tensor inside vmap. It ",
+      "looks like you're calling .item() on a Tensor or using it in data-dependent control ",
+      "flow, which vmap does not support");
 }
 
 Tensor to_dtype(const Tensor& t, DType dtype) {
   if (t.dtype() == dtype) return t;
+  if (t->intercept & kInterceptBatched) [[unlikely]]
+    return cast(t, dtype);
   Tensor r = new_empty_as(t, dtype);
   copy_raw(r, t);
   return r;
@@ -40,6 +67,8 @@ Tensor to_dtype(const Tensor& t, DType dtype) {
 
 Tensor to_contiguous(const Tensor& t) {
   if (t.is_contiguous()) return t;
+  if (t->intercept & kInterceptBatched) [[unlikely]]
+    return clone(t, MemoryFormat::kContiguous);
   Tensor r = new_empty(t.sizes(), t.dtype(), t.device());
   copy_raw(r, t);
   return r;

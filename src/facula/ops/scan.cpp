@@ -4,6 +4,7 @@
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
@@ -122,7 +123,9 @@ std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim) {
 
 Tensor cumprod_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim) {
   if (self.dim() == 0 || self.numel() == 0) return grad;
-  bool zeros = !self.is_meta() && facula::any(eq(self, Scalar(0))).data_as<bool>()[0];
+  // Inside vmap the values are out of reach: the way that also holds for zeros is taken.
+  bool zeros =
+      !self.is_meta() && (!has_data(self) || facula::any(eq(self, Scalar(0))).data_as<bool>()[0]);
   if (!zeros) return div(reverse_cumsum(mul(grad, conj(result)), dim), conj(self));
   // sum over j >= i of grad[j] times the product of the elements up to j without element i
   Tensor terms = mul(conj(products_without(transpose(self, dim, -1))),

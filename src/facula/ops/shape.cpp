@@ -7,6 +7,7 @@
 #include "facula/ops/data_checks.h"
 #include "facula/ops/fits.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/reduce_functions.h"
@@ -443,7 +444,7 @@ namespace {
 // scattered copies self and writes src into the view that `take` makes of the copy.
 template <class F>
 Tensor scattered(const Tensor& self, const Tensor& src, const char* op, F take) {
-  Tensor r = clone(self, std::nullopt);
+  Tensor r = with_samples_of(clone(self, std::nullopt), src);
   Tensor slot = take(r);
   if (!(slot.sizes() == src.sizes())) {
     fail(ErrorKind::kRuntime,

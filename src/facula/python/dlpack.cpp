@@ -76,6 +76,7 @@ struct Export {
 
 void fill(DlTensor& out, Export& e) {
   const Tensor& t = e.tensor;
+  FACULA_CHECK(t.data() || t.numel() == 0, kRuntime, "a tensor without data cannot be exported");
   e.strides = t.strides().to_sizes();
   for (int64_t d = 0; d < t.dim(); ++d) {
     if (t.size(d) <= 1) e.strides[static_cast<size_t>(d)] = 1;

@@ -195,6 +195,8 @@ PyObject* array_from_tensor(PyObject* tensor) {
     raise_error(ErrorKind::kType, "can't convert meta device type tensor to numpy. Use ",
                 "Tensor.cpu() to copy the tensor to host memory first.");
   }
+  FACULA_CHECK(t.data() || t.numel() == 0, kRuntime,
+               "Cannot access data pointer of a Tensor inside vmap: .numpy() is not supported there");
   Py_ssize_t sizes[64], strides[64];
   int64_t item = item_size(t.dtype());
   for (int d = 0; d < t.dim(); ++d) {

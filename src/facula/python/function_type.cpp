@@ -4,6 +4,7 @@
 #include <structmember.h>
 
 #include "facula/autograd/engine.h"
+#include "facula/core/interpreter.h"
 #include "facula/python/arguments.h"
 #include "facula/python/node_type.h"
 
@@ -353,6 +354,23 @@ Ref<FunctionNode> make_node(PyObject* cls, PyObject* ctx, PyObject* args) {
   return node;
 }
 
+// Inside vmap a Function runs by its own rule, or sample by sample.
+bool has_samples(PyObject* args) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) {
+    PyObject* o = PyTuple_GET_ITEM(args, i);
+    if (is_tensor(o) && (unwrap(o)->intercept & kInterceptBatched)) return true;
+  }
+  return false;
+}
+
+PyObject* apply_in_vmap(PyObject* cls, PyObject* args, PyObject* kwargs) {
+  Owned module = own(PyImport_ImportModule("facula.func._vmap"));
+  Owned f = own(PyObject_GetAttrString(module.get(), "apply_function"));
+  Owned none = own(PyDict_New());
+  return check(
+      PyObject_CallFunctionObjArgs(f.get(), cls, args, kwargs ? kwargs : none.get(), nullptr));
+}
+
 // _function_apply(cls, *args, **kwargs): runs forward and records the call.
 PyObject* function_apply(PyObject*, PyObject* all, PyObject* kwargs) {
   static PyObject* context_class = intern("_backward_cls");
@@ -361,6 +379,8 @@ PyObject* function_apply(PyObject*, PyObject* all, PyObject* kwargs) {
     PyObject* cls = PyTuple_GET_ITEM(all, 0);
     Owned rest = own(PyTuple_GetSlice(all, 1, PyTuple_GET_SIZE(all)));
     PyObject* args = rest.get();
+    if (has_samples(args)) [[unlikely]]
+      return apply_in_vmap(cls, args, kwargs);
     Owned type = own(PyObject_GetAttr(cls, context_class));
     Owned ctx = own(PyObject_CallNoArgs(type.get()));
     Py_ssize_t n = PyTuple_GET_SIZE(args);

@@ -53,6 +53,8 @@ PyObject* draw_gammas(PyObject*, PyObject* const* args, Py_ssize_t n) {
                  "standard_gamma: expected a Generator, got ", type_name(args[1]));
     Generator& g = args[1] == Py_None ? default_generator()
                                       : *reinterpret_cast<PyGenerator*>(args[1])->generator;
+    FACULA_CHECK(alpha.data() || alpha.numel() == 0, kRuntime,
+                 "standard_gamma: reads values, which tensors inside vmap do not show");
     const double* in = alpha.data_as<double>();
     const int64_t count = alpha.numel();
     for (int64_t i = 0; i < count; ++i) {

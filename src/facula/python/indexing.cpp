@@ -2,6 +2,7 @@
 // lists and index tensors go to the rows index and index_put_. While history is recorded the view
 // is built by the rows select, slice and unsqueeze, so that each step has its node.
 #include "facula/autograd/meta.h"
+#include "facula/core/intercept.h"
 #include "facula/ops/convert_functions.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/shape_functions.h"
@@ -193,7 +194,7 @@ int64_t add_tensor(Index& out, const Tensor& t, int64_t d) {
       out.record(d, truth_tensor(on));
       return d + 1;
     }
-    if (is_integral(t.dtype()) && !t.is_meta()) {
+    if (is_integral(t.dtype()) && !t.is_meta() && !(t->intercept & kInterceptBatched)) {
       out.view.select(d, scalar_at(t.data(), t.dtype()).to_int(), d);
       return d;
     }

@@ -1,6 +1,8 @@
 // Attributes of Tensor: geometry, type and device, gradient and history, views of real parts.
 #include "facula/autograd/meta.h"
+#include "facula/core/intercept.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
@@ -177,11 +179,17 @@ const Attribute kAttributes[] = {
     {"nbytes",
      [](const Tensor& t) { return PyLong_FromLongLong(t.numel() * item_size(t.dtype())); },
      nullptr},
-    {"requires_grad", [](const Tensor& t) { return bool_object(requires_grad(t)); },
+    // Inside vmap it is what the values want: a write may have changed it.
+    {"requires_grad", [](const Tensor& t) { return bool_object(requires_grad(all_samples(t))); },
      assign_requires_grad},
     {"grad", get_grad, assign_grad},
     {"_grad", get_grad, assign_grad},
-    {"grad_fn", [](const Tensor& t) { return wrap_node(facula::grad_fn(t)); }, nullptr},
+    {"grad_fn",
+     [](const Tensor& t) {
+       return (t->intercept & kInterceptBatched) ? Py_NewRef(Py_None)
+                                                 : wrap_node(facula::grad_fn(t));
+     },
+     nullptr},
     {"is_leaf", [](const Tensor& t) { return bool_object(is_leaf(t)); }, nullptr},
     {"retains_grad",
      [](const Tensor& t) {

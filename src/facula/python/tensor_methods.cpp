@@ -1,6 +1,7 @@
 // Methods of Tensor that are not operators: values, geometry, gradient and hooks, NumPy, storage.
 #include "facula/autograd/accumulate.h"
 #include "facula/autograd/engine.h"
+#include "facula/core/intercept.h"
 #include "facula/ops/convert_functions.h"
 #include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
@@ -43,7 +44,8 @@ PyObject* argument(const char* op, const char* name, Py_ssize_t at, PyObject* co
 }
 
 PyObject* element(const Tensor& t, int64_t offset) {
-  return scalar_object(scalar_at(t->storage->data() + offset * item_size(t.dtype()), t.dtype()));
+  const char* data = t->storage->data();
+  return scalar_object(scalar_at(data ? data + offset * item_size(t.dtype()) : nullptr, t.dtype()));
 }
 
 PyObject* item(PyObject* self, PyObject*) {
@@ -170,7 +172,11 @@ PyObject* is_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
   });
 }
 PyObject* untyped_storage(PyObject* self, PyObject*) {
-  return method(self, "untyped_storage", [](const Tensor& t) { return wrap_storage(t->storage); });
+  return method(self, "untyped_storage", [](const Tensor& t) {
+    FACULA_CHECK(!(t->intercept & kInterceptBatched), kRuntime,
+                 "untyped_storage: a tensor inside vmap has no storage");
+    return wrap_storage(t->storage);
+  });
 }
 
 Py_ssize_t length(PyObject* self) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "facula/core/intercept.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
@@ -99,7 +100,8 @@ PyObject* is_shared(PyObject* self, PyObject*) {
 PyObject* share_memory(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = unwrap(self);
-    FACULA_CHECK(t.device().is_cpu(), kRuntime, "share_memory_: expected a tensor of the CPU");
+    FACULA_CHECK(t.device().is_cpu() && !(t->intercept & kInterceptBatched), kRuntime,
+                 "share_memory_: expected a tensor of the CPU, outside vmap");
     size_t bytes = t->storage->bytes();
     if (in_shared_memory(t) || bytes == 0) return Py_NewRef(self);
     void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

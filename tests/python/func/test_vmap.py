@@ -225,6 +225,12 @@ def test_in_place_writes_reach_the_input() -> None:
     np.testing.assert_array_equal(z.numpy(), np.where(x.numpy() > 0, 0.0, 3.0))
 
 
+def test_writing_samples_into_a_shared_tensor_is_refused() -> None:
+    shared = facula.zeros(4)
+    with pytest.raises(RuntimeError, match="inplace arithmetic"):
+        vmap(lambda t: shared.add_(t))(facula.ones(B, 4))
+
+
 def test_assignment_by_index() -> None:
     def f(x: facula.Tensor) -> facula.Tensor:
         y = facula.zeros_like(x)
@@ -267,9 +273,22 @@ def test_chunks(chunk: int) -> None:
     np.testing.assert_array_equal(got[1].numpy(), x.numpy())
 
 
+def test_promotion_sees_samples_of_no_dimensions() -> None:
+    a = facula.ones(B, dtype=facula.float64)
+    b = facula.ones(2, dtype=facula.float32)
+    assert vmap(lambda s: s * b)(a).dtype == facula.float32
+    assert (
+        vmap(lambda s: s + facula.tensor(1.0, dtype=facula.float64))(a.float()).dtype
+        == facula.float64
+    )
+    assert vmap(lambda s: s * 1.5)(facula.ones(B, dtype=facula.int64)).dtype == facula.float32
+
+
 def test_nothing_to_map_over() -> None:
-    assert vmap(lambda x: x @ x)(facula.ones(0, 4)).shape == (0,)
-    assert vmap(lambda x: x + 1, 1, 1)(facula.ones(4, 0)).shape == (4, 0)
+    out = vmap(lambda x: facula.linalg.vector_norm(x[None] @ x[:, None]))(facula.ones(0, 4))
+    assert out.shape == (0,)
+    out = vmap(lambda x: x.scatter_reduce(0, x.long(), x, "sum"))(facula.ones(0, 4))
+    assert out.shape == (0, 4)
 
 
 def test_randomness() -> None:
@@ -295,6 +314,28 @@ def test_randomness() -> None:
     assert set(kept.unique().tolist()) == {0.0, 2.0}
 
 
+def test_data_dependent_programs_are_refused() -> None:
+    x = rand(B, 4)
+    for f in (
+        lambda t: t.sum().item(),
+        lambda t: t if t.sum() > 0 else -t,
+        lambda t: t.numpy(),
+        lambda t: t.tolist(),
+        lambda t: facula.allclose(t, t),
+        lambda t: t[t > 0],
+    ):
+        with pytest.raises(RuntimeError):
+            vmap(f)(x)
+
+
+def test_escaped_tensors_are_refused() -> None:
+    kept = []
+    vmap(lambda t: kept.append(t) or t)(rand(B, 4))
+    with pytest.raises(RuntimeError, match="after the vmap has ended"):
+        kept[0] + 1
+    assert "BatchedTensor" in repr(kept[0])
+
+
 def test_messages() -> None:
     x = rand(B, 4)
     with pytest.raises(ValueError, match="must only return Tensors"):
@@ -311,7 +352,43 @@ def test_messages() -> None:
         vmap(facula.sin, randomness="sometimes")
 
 
-def test_results_with_named_fields() -> None:
-    out = vmap(lambda t: t.max(0))(rand(B, 4))
-    assert type(out) is facula.return_types.max
-    assert out.values.shape == (B,)
+class Cube(facula.autograd.Function):
+    """A Function without a rule for vmap."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 3 * x**2
+
+
+class Double(facula.autograd.Function):
+    """A Function with a rule."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * 2 + y
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2, g
+
+    @staticmethod
+    def vmap(info, in_dims, x, y):
+        assert info.batch_size == B
+        assert in_dims == (0, None)
+        return Double.apply(x, y), 0
+
+
+def test_functions() -> None:
+    x = rand(B, 4)
+    np.testing.assert_allclose(vmap(Cube.apply)(x).numpy(), x.numpy() ** 3)
+    got = facula.func.vmap(facula.func.grad(lambda t: Cube.apply(t).sum()))(x)
+    np.testing.assert_allclose(got.numpy(), 3 * x.numpy() ** 2)
+    y = rand(4)
+    got = vmap(Double.apply, (0, None))(x, y)
+    np.testing.assert_allclose(got.numpy(), x.numpy() * 2 + y.numpy())

@@ -1,0 +1,257 @@
+// Batching rules of operators with index tensors: shared indices move their dimension up, indices
+// of each sample get the number of the sample as a further index.
+#include "facula/base/error.h"
+#include "facula/modes/vmap.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/create_functions.h"
+#include "facula/ops/hidden_values.h"
+#include "facula/ops/index_functions.h"
+#include "facula/ops/reduce_functions.h"
+#include "facula/ops/shape_functions.h"
+
+namespace facula {
+namespace batch_index {
+
+// The tensors of a call, all with samples in front (the first itself, where it is written to), and
+// the dimension in argument 1 moved up. Samples of 0 dimensions are left to the loop.
+template <size_t... K>
+Values with_front(BatchCall& call) {
+  if (call.rank(0) == 0) return {};
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  for (size_t k : {K...}) {
+    if (call.rank(k) != call.rank(0)) return {};
+    args[k] = Value(call.front(k));
+  }
+  args[1] = Value(wrap_dim(args[1].integer(), call.rank(0), call.op.name) + 1);
+  return call.done(call.again(std::move(args)));
+}
+
+// Refuses positions outside [0, rows) in any sample; in one long table they would be rows of
+// others.
+void check_positions(const BatchCall& call, const Tensor& index, int64_t rows) {
+  if (index.is_meta() || index.numel() == 0) return;
+  NoGrad no_grad;
+  Tensor wrong = logical_or(lt(index, Scalar(int64_t{0})), ge(index, Scalar(rows)));
+  FACULA_CHECK(!any(all_samples(wrong)).data_as<bool>()[0], kIndex, call.op.name,
+               ": index out of range: expected positions in [0, ", rows, ") in every sample");
+}
+
+// A table for each sample is one long table, in which the positions of sample i start at i * rows.
+Tensor shifted(const BatchCall& call, const Tensor& indices, int64_t rows) {
+  check_positions(call, indices, rows);
+  Sizes sizes(static_cast<size_t>(indices.dim()), 1);
+  sizes[0] = call.size;
+  Tensor start = view(arange(Scalar(0), Scalar(call.size * rows), Scalar(rows)), sizes);
+  return add(indices, start);
+}
+
+// [B, ..., n at d, ...] as [B * n, ...], with the rows of the samples one after the other.
+Tensor long_table(const Tensor& x, int64_t d) {
+  Tensor y = transpose(x, 1, d);
+  Sizes sizes(y.sizes().begin() + 1, y.sizes().end());
+  sizes[0] *= y.sizes()[0];
+  return reshape(y, sizes);
+}
+
+// index_add and its kin with indices of each sample: along the rows of one long table.
+template <size_t... K>
+Values own_index(BatchCall& call) {
+  if (call.op.writes || call.rank(0) == 0 || call.rank(2) != 1 || call.size == 0) return {};
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  int64_t d = wrap_dim(args[1].integer(), call.rank(0), call.op.name) + 1;
+  Tensor x = call.front(0), y = transpose(x, 1, d);
+  if (y.numel() == 0) return {};
+  for (size_t k : {K...}) {
+    if (call.rank(k) != call.rank(0)) return {};
+    args[k] = Value(long_table(call.front(k), d));
+  }
+  args[1] = Value(int64_t{0});
+  args[2] = Value(reshape(shifted(call, call.value(2), y.size(1)), {-1}));
+  Tensor r = call.again(std::move(args))[0].as<Tensor>();
+  return call.hide(transpose(reshape(r, y.sizes()), 1, d));
+}
+
+// index_select and its kin along dimension 1 of the arguments, with one shared index.
+template <size_t... K>
+Values shared_index(BatchCall& call) {
+  if (call.batched(2)) return own_index<K...>(call);
+  if (call.rank(0) == 0) return {};
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  for (size_t k : {K...}) {
+    if (call.rank(k) != call.rank(0)) return {};
+    args[k] = Value(call.front(k));
+  }
+  args[1] = Value(wrap_dim(args[1].integer(), call.rank(0), call.op.name) + 1);
+  return call.done(call.again(std::move(args)));
+}
+
+Values index_select_rule(BatchCall& call) {
+  if (!call.batched(2)) return shared_index<0>(call);
+  if (call.rank(0) == 0 || call.rank(2) > 1) return {};
+  Tensor x = call.front(0), index = call.value(2);
+  int64_t dim = wrap_dim(call.args[1].integer(), call.rank(0), "index_select") + 1;
+  int64_t count = call.rank(2) ? index.sizes()[1] : 1;
+  Sizes ones(static_cast<size_t>(x.dim()), 1), wide = x.sizes().to_sizes();
+  ones[0] = call.size;
+  ones[dim] = count;
+  wide[dim] = count;
+  return call.hide(gather(x, dim, expand(reshape(index, ones), wide)));
+}
+
+// The list of indices of `index`, with what its result looks like.
+struct Indices {
+  std::vector<Tensor> list;
+  bool masks = false, own = false;  // boolean indices; indices of each sample
+  int64_t rank = 0;                 // dimensions that the indices have together
+  int64_t first = -1, last = -1, given = 0;
+  explicit Indices(const BatchCall& call) : list(call.args[1].as<std::vector<Tensor>>()) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      const Tensor& t = list[i];
+      if (!t.defined()) continue;
+      masks |= t.dtype() == kBool || t.dtype() == kUInt8;
+      own |= call.has_samples(t);
+      rank = std::max(rank, t.dim());
+      if (first < 0) first = static_cast<int64_t>(i);
+      last = static_cast<int64_t>(i);
+      ++given;
+    }
+  }
+  bool adjacent() const { return last - first + 1 == given; }
+};
+
+// An index of each sample, aligned to `rank` dimensions behind the samples.
+Tensor aligned(const BatchCall& call, const Tensor& t, int64_t rank) {
+  if (!t.defined() || !call.has_samples(t)) return t;
+  return with_rank(batch_value(t), rank);
+}
+
+// The numbers of the samples, as an index in front of the others.
+Tensor sample_numbers(const BatchCall& call, int64_t rank) {
+  Sizes sizes(static_cast<size_t>(rank + 1), 1);
+  sizes[0] = call.size;
+  return view(arange_end(Scalar(call.size)), sizes);
+}
+
+Values index_rule(BatchCall& call) {
+  Indices in(call);
+  if (in.given == 0 || call.size == 0) return {};
+  std::vector<Tensor> list;
+  if (!in.own) {
+    list.emplace_back();
+    list.insert(list.end(), in.list.begin(), in.list.end());
+    if (in.masks && !in.adjacent()) return {};
+    Tensor r = index(call.value(0), list);
+    // Indices with a gap put their dimensions in front of all others, the samples included.
+    return call.hide(in.adjacent() ? r : movedim(r, {in.rank}, {0}));
+  }
+  if (in.masks) return {};
+  list.push_back(sample_numbers(call, in.rank));
+  for (const Tensor& t : in.list) list.push_back(aligned(call, t, in.rank));
+  Tensor r = index(call.front(0), list);
+  if (in.adjacent() &&
+      in.first > 0) {  // the indices' dimensions belong behind those kept before them
+    Sizes from, to;
+    for (int64_t d = 0; d < in.rank; ++d) {
+      from.push_back(1 + d);
+      to.push_back(1 + in.first + d);
+    }
+    if (in.rank) r = movedim(r, from, to);
+  }
+  return call.hide(r);
+}
+
+// Only where the first dimensions are indexed: the values then line up with the indices.
+Values index_put_rule(BatchCall& call) {
+  Indices in(call);
+  if (in.given == 0 || in.masks || in.first != 0 || !in.adjacent() || call.size == 0) return {};
+  const Tensor& values = call.args[2].as<Tensor>();
+  int64_t rank = in.rank + call.rank(0) - in.given;
+  if (values.dim() > rank) return {};
+  std::vector<Tensor> list{sample_numbers(call, in.rank)};
+  for (const Tensor& t : in.list) list.push_back(aligned(call, t, in.rank));
+  Tensor v = aligned(call, values, rank);
+  return call.done(
+      call.again({Value(call.front(0)), Value(std::move(list)), Value(v), call.args[3]}));
+}
+
+Values take_rule(BatchCall& call) {
+  if (call.batched(0)) {
+    Tensor flat = reshape(call.value(0), {call.size, -1});
+    if (!call.batched(1)) {
+      Tensor r = index(flat, std::vector<Tensor>{Tensor(), call.value(1)});
+      return call.hide(r);
+    }
+    Tensor where = reshape(call.value(1), {call.size, -1});
+    return call.hide(reshape(gather(flat, 1, where), call.value(1).sizes()));
+  }
+  return call.hide(take(call.value(0), call.value(1)));
+}
+
+Values embedding_rule(BatchCall& call) {
+  bool frequency = call.args[3].boolean();
+  if (!call.batched(0)) {
+    if (frequency) return {};
+    return call.hide(
+        call.again({call.args[0], Value(call.value(1)), call.args[2], call.args[3], call.args[4]}));
+  }
+  if (frequency || call.args[2].integer() >= 0 || call.size == 0 || call.rank(0) != 2) return {};
+  Tensor weight = call.value(0);
+  int64_t rows = weight.sizes()[1];
+  if (rows == 0) return {};
+  Tensor table = reshape(weight, {call.size * rows, weight.sizes()[2]});
+  return call.hide(call.again({Value(table), Value(shifted(call, call.front(1), rows)),
+                               call.args[2], call.args[3], call.args[4]}));
+}
+
+Values embedding_backward_rule(BatchCall& call) {
+  int64_t rows = call.args[2].integer();
+  if (call.args[4].boolean() || call.args[3].integer() >= 0 || call.size == 0 || rows == 0)
+    return {};
+  Tensor g = call.front(0);
+  Tensor indices = shifted(call, call.front(1), rows);
+  Tensor r = embedding_backward(g, indices, rows * call.size, -1, false);
+  return call.hide(view(r, {call.size, rows, r.sizes()[1]}));
+}
+
+Values one_hot_rule(BatchCall& call) {
+  if (call.args[1].integer() <= 0) return {};
+  return call.hide(call.again({Value(call.value(0)), call.args[1]}));
+}
+
+constexpr NamedRule kRules[] = {
+    {"gather", with_front<0, 2>},
+    {"scatter", with_front<0, 2, 3>},
+    {"scatter_", with_front<0, 2, 3>},
+    {"scatter_value", with_front<0, 2>},
+    {"scatter_value_", with_front<0, 2>},
+    {"scatter_add", with_front<0, 2, 3>},
+    {"scatter_add_", with_front<0, 2, 3>},
+    {"scatter_reduce", with_front<0, 2, 3>},
+    {"scatter_reduce_", with_front<0, 2, 3>},
+    {"scatter_combined", with_front<0, 2, 3>},
+    {"scatter_combined_", with_front<0, 2, 3>},
+    {"scatter_value_combined", with_front<0, 2>},
+    {"scatter_value_combined_", with_front<0, 2>},
+    {"index_select", index_select_rule},
+    {"index_add", shared_index<0, 3>},
+    {"index_add_", shared_index<0, 3>},
+    {"index_copy", shared_index<0, 3>},
+    {"index_copy_", shared_index<0, 3>},
+    {"index_fill", shared_index<0>},
+    {"index_fill_", shared_index<0>},
+    {"index_reduce", shared_index<0, 3>},
+    {"index_reduce_", shared_index<0, 3>},
+    {"index", index_rule},
+    {"index_put", index_put_rule},
+    {"index_put_", index_put_rule},
+    {"take", take_rule},
+    {"embedding", embedding_rule},
+    {"embedding_backward", embedding_backward_rule},
+    {"one_hot", one_hot_rule},
+};
+
+__attribute__((constructor)) static void register_rules() { add_batch_rules(kRules); }
+
+}  // namespace batch_index
+}  // namespace facula
