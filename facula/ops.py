@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from facula import _custom_op
+from facula import _C, _custom_op
 from facula._absent import absent_function
 
 loaded_libraries: set[str] = set()
@@ -24,6 +24,9 @@ class _Overload:
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self._packet}', overload='{self._overloadname}')>"
+
+    def __str__(self) -> str:
+        return f"{self._packet}.{self._overloadname}"
 
     def name(self) -> str:
         """Return "space::name.overload"."""
@@ -61,6 +64,87 @@ class _Packet:
         return [k for k, v in vars(self).items() if isinstance(v, _Overload)] or ["default"]
 
 
+class _RowOverload(_Overload):
+    """A row of Facula's own table, as dispatch modes see it: called with a row's parameters."""
+
+    def __init__(self, packet: _Packet, handle: Any, schema: str) -> None:
+        super().__init__(packet, "default")
+        self._handle, self._schema = handle, schema
+        self._names: list[str] = []
+        self._types: list[str] = []
+        self._defaults: dict[str, Any] = {}
+        self._positional = 0
+        self._read(schema)
+
+    def _read(self, schema: str) -> None:
+        inside = schema[schema.index("(") + 1 : schema.partition(" -> ")[0].rindex(")")]
+        keyword_only = False
+        for part in filter(None, inside.split(", ")):
+            if part == "*":
+                keyword_only = True
+                continue
+            kind, _, name = part.partition(" ")
+            name, found, default = name.partition("=")
+            self._names.append(name)
+            self._types.append(kind)
+            if found:
+                self._defaults[name] = _literal(default)
+            self._positional += not keyword_only
+
+    def _widen(self, count: int) -> None:
+        # Factories take a dtype and a device that their schema leaves out.
+        if count == len(self._names) + 2:
+            self._names += ["dtype", "device"]
+            self._types += ["DType?", "Device?"]
+            self._defaults |= {"dtype": None, "device": None}
+
+    def given(self, values: list) -> tuple[tuple, dict]:
+        """Positional and keyword arguments of a call, without those that have their defaults."""
+        self._widen(len(values))
+        plain = [
+            n in self._defaults and not _is_tensor(v) and v == self._defaults[n]
+            for n, v in zip(self._names, values, strict=True)
+        ]
+        count = self._positional
+        while count and plain[count - 1]:
+            count -= 1
+        rest = range(self._positional, len(values))
+        return tuple(values[:count]), {self._names[i]: values[i] for i in rest if not plain[i]}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        values = dict(zip(self._names, args, strict=False)) | kwargs
+        unknown = values.keys() - set(self._names)
+        missing = [n for n in self._names if n not in values and n not in self._defaults]
+        if unknown or missing or len(args) > self._positional:
+            raise TypeError(f"{self.name()}: the arguments do not fit {self._schema}")
+        ordered = [values.get(n, self._defaults.get(n)) for n in self._names]
+        return _C._run_operator(self._handle, tuple(self._types), ordered)
+
+
+def _is_tensor(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(isinstance(v, _C.Tensor) for v in value)
+    return isinstance(value, _C.Tensor)
+
+
+def _literal(text: str) -> Any:
+    import ast
+
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return float(text) if text.lstrip("-") in ("inf", "nan") else text
+
+
+def row_overload(handle: Any, name: str, schema: str) -> _RowOverload:
+    """The object that stands for a row of the operator table: `facula.ops.aten.NAME.default`."""
+    packet = getattr(aten, name)
+    found = packet.__dict__.get("default")
+    if not isinstance(found, _RowOverload):
+        found = packet.__dict__["default"] = _RowOverload(packet, handle, schema)
+    return found
+
+
 def _own(name: str) -> Any:
     """Return the function of Facula that does what an operator of PyTorch's library does."""
     import facula
@@ -92,12 +176,18 @@ class _Namespace:
                 if function is None:
                     function = absent_function(f"facula.ops.{self.name}.{name}")
             if function is not None:
-                return _Packet(self.name, name, function)
+                packet = _Packet(self.name, name, function)
+                if self.name in ("aten", "prims"):  # programs compare them by identity
+                    self.__dict__[name] = packet
+                return packet
         raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
         prefix = self.name + "::"
         return [k.removeprefix(prefix) for k in _custom_op._registry if k.startswith(prefix)]
+
+
+aten = _Namespace("aten")
 
 
 def load_library(path: str) -> None:

@@ -1,0 +1,218 @@
+// Dispatch modes: interpreters above autograd that are written in Python. Each operator of the
+// table is handed to the mode as (handle, name, schema, arguments); the mode calls it by its
+// handle.
+#include <cstring>
+
+#include "facula/modes/vmap.h"
+#include "facula/python/arguments.h"
+#include "facula/python/module.h"
+#include "facula/python/tensor_type.h"
+#include "facula/python/types.h"
+
+namespace facula::python {
+namespace {
+
+constexpr const char* kHandle = "facula.operator";
+
+template <class T, class F>
+PyObject* list_of(const std::vector<T>& items, F&& item) {
+  Owned out = own(PyList_New(static_cast<Py_ssize_t>(items.size())));
+  for (size_t i = 0; i < items.size(); ++i) {
+    PyList_SET_ITEM(out.get(), static_cast<Py_ssize_t>(i), check(item(items[i])));
+  }
+  return out.release();
+}
+
+PyObject* generator_object(Generator* g) {
+  Owned o = own(generator_type.tp_alloc(&generator_type, 0));
+  auto* made = reinterpret_cast<PyGenerator*>(o.get());
+  g->retain();
+  made->generator = g;
+  made->owned = true;
+  return o.release();
+}
+
+struct ToPython {
+  PyObject* operator()(std::monostate) const { Py_RETURN_NONE; }
+  PyObject* operator()(const Tensor& v) const { return wrap(v); }
+  PyObject* operator()(const Scalar& v) const { return scalar_object(v); }
+  PyObject* operator()(int64_t v) const { return PyLong_FromLongLong(v); }
+  PyObject* operator()(double v) const { return PyFloat_FromDouble(v); }
+  PyObject* operator()(bool v) const { return PyBool_FromLong(v); }
+  PyObject* operator()(const std::string& v) const {
+    return PyUnicode_FromStringAndSize(v.data(), static_cast<Py_ssize_t>(v.size()));
+  }
+  PyObject* operator()(const std::vector<int64_t>& v) const {
+    return list_of(v, [](int64_t i) { return PyLong_FromLongLong(i); });
+  }
+  PyObject* operator()(const std::vector<double>& v) const {
+    return list_of(v, [](double i) { return PyFloat_FromDouble(i); });
+  }
+  PyObject* operator()(const std::vector<Tensor>& v) const {
+    return list_of(v, [](const Tensor& t) { return wrap(t); });
+  }
+  PyObject* operator()(DType v) const { return Py_NewRef(dtype_object(v)); }
+  PyObject* operator()(Device v) const { return device_object(v); }
+  PyObject* operator()(MemoryFormat v) const { return Py_NewRef(memory_format_object(v)); }
+  PyObject* operator()(const Ref<Generator>& v) const { return generator_object(v.get()); }
+};
+
+PyObject* to_python(const Value& v) { return check(std::visit(ToPython(), v.variant())); }
+
+// The items of a list or a tuple, as values of the type that a schema gives them.
+Value list_value(PyObject* o, std::string_view type, const char* op) {
+  Owned list = own(PySequence_Tuple(o));  // conversions may run Python code that changes a list
+  Py_ssize_t n = PyTuple_GET_SIZE(list.get());
+  PyObject* const* items = &PyTuple_GET_ITEM(list.get(), 0);
+  if (type.starts_with("Tensor")) {
+    std::vector<Tensor> out;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      out.push_back(items[i] == Py_None ? Tensor() : expect_tensor(items[i], op));
+    }
+    return Value(std::move(out));
+  }
+  if (type.starts_with("float")) {
+    std::vector<double> out;
+    for (Py_ssize_t i = 0; i < n; ++i) out.push_back(to_real(items[i], op));
+    return Value(std::move(out));
+  }
+  std::vector<int64_t> out;
+  for (Py_ssize_t i = 0; i < n; ++i) out.push_back(to_int64(items[i], op));
+  return Value(std::move(out));
+}
+
+Value number_value(PyObject* o, std::string_view type, const char* op) {
+  if (type.starts_with("float")) return Value(to_real(o, op));
+  if (type.starts_with("bool") && PyBool_Check(o)) return Value(o == Py_True);
+  if (type.starts_with("Scalar") || type.starts_with("Tensor")) return Value(to_scalar(o, op));
+  return Value(to_int64(o, op));
+}
+
+// The value of a Python object for a parameter of a type; an empty type is that of a result.
+Value to_value(PyObject* o, std::string_view type, const char* op) {
+  if (o == Py_None) return Value();
+  if (is_tensor(o)) return Value(Tensor(expect_tensor(o, op)));
+  if (PyUnicode_Check(o) && !type.starts_with("Device")) return Value(utf8(o));
+  if (is_memory_format(o)) return Value(unwrap_memory_format(o, op));
+  if (type.starts_with("DType") || Py_TYPE(o) == &dtype_type) return Value(unwrap_dtype(o, op));
+  if (type.starts_with("Device")) return Value(unwrap_device(o, op));
+  if (is_generator(o)) return Value(reinterpret_cast<PyGenerator*>(o)->generator);
+  if (PyList_Check(o) || PyTuple_Check(o)) {
+    bool tensors = type.empty() && PySequence_Size(o) > 0;
+    return list_value(o, tensors ? "Tensor" : type, op);
+  }
+  if (type.ends_with("[]") || type.ends_with("[]?") || type.ends_with("...")) {
+    if (!type.starts_with("bool")) return Value(std::vector<int64_t>{to_int64(o, op)});
+  }
+  if (PyBool_Check(o) && type.empty()) return Value(o == Py_True);
+  return number_value(o, type.empty() ? "Scalar" : type, op);
+}
+
+const BoxedOp& operator_of(PyObject* handle) {
+  void* p = PyCapsule_GetPointer(handle, kHandle);
+  if (!p) throw PythonError();
+  return *static_cast<const BoxedOp*>(p);
+}
+
+// PythonMode asks a Python object what a call gives.
+class PythonMode final : public Interpreter {
+ public:
+  explicit PythonMode(PyObject* taker) : taker_(Py_NewRef(taker)) {}
+  ~PythonMode() override {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF(taker_);
+    PyGILState_Release(gil);
+  }
+  const char* name() const override { return "dispatch mode"; }
+  PyObject* taker() const { return taker_; }
+
+  Values call(const OpInfo& op, std::span<Value> args) override {
+    struct Lock {
+      PyGILState_STATE gil = PyGILState_Ensure();
+      ~Lock() { PyGILState_Release(gil); }
+    } lock;
+    Owned values = own(PyList_New(static_cast<Py_ssize_t>(args.size())));
+    for (size_t i = 0; i < args.size(); ++i) {
+      PyList_SET_ITEM(values.get(), static_cast<Py_ssize_t>(i), to_python(args[i]));
+    }
+    Owned handle = own(PyCapsule_New(const_cast<OpInfo*>(&op), kHandle, nullptr));
+    Owned result =
+        own(PyObject_CallFunction(taker_, "OssO", handle.get(), op.name, op.schema, values.get()));
+    Values out;
+    if (PyTuple_Check(result.get())) {
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(result.get()); ++i) {
+        out.push_back(to_value(PyTuple_GET_ITEM(result.get(), i), "", op.name));
+      }
+    } else {
+      out.push_back(to_value(result.get(), "", op.name));
+    }
+    return out;
+  }
+
+ private:
+  PyObject* taker_;
+};
+
+// _push_dispatch_mode(taker): taker(handle, name, schema, values) takes calls until it is popped.
+PyObject* push_mode(PyObject*, PyObject* taker) {
+  return guarded([&]() -> PyObject* {
+    InterpreterStack::of_thread().push(StackSide::kAbove, std::make_shared<PythonMode>(taker));
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* pop_mode(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    InterpreterStack::of_thread().pop(StackSide::kAbove);
+    Py_RETURN_NONE;
+  });
+}
+
+// _dispatch_modes() lists the takers that calls go to, the next one last.
+PyObject* active_modes(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    Owned out = own(PyList_New(0));
+    for (const auto& i : InterpreterStack::of_thread().active(StackSide::kAbove)) {
+      if (auto* mode = dynamic_cast<const PythonMode*>(i.get())) {
+        check(PyList_Append(out.get(), mode->taker()));
+      }
+    }
+    return out.release();
+  });
+}
+
+// _run_operator(handle, types, values) calls an operator with one value for each parameter.
+PyObject* run_operator(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guarded([&]() -> PyObject* {
+    FACULA_CHECK(n == 3 && PyTuple_Check(args[1]) && PyList_Check(args[2]) &&
+                     PyTuple_GET_SIZE(args[1]) == PyList_GET_SIZE(args[2]),
+                 kType, "_run_operator(handle, types, values): as many values as types");
+    const BoxedOp& op = operator_of(args[0]);
+    std::vector<Value> values;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); ++i) {
+      values.push_back(
+          to_value(PyList_GET_ITEM(args[2], i), utf8(PyTuple_GET_ITEM(args[1], i)), op.name));
+    }
+    Values out = op.call(values);
+    if (out.size() == 1) return to_python(out[0]);
+    Owned results = own(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
+    for (size_t i = 0; i < out.size(); ++i) {
+      PyTuple_SET_ITEM(results.get(), static_cast<Py_ssize_t>(i), to_python(out[i]));
+    }
+    return results.release();
+  });
+}
+
+PyMethodDef functions[] = {
+    {"_push_dispatch_mode", push_mode, METH_O, nullptr},
+    {"_pop_dispatch_mode", pop_mode, METH_NOARGS, nullptr},
+    {"_dispatch_modes", active_modes, METH_NOARGS, nullptr},
+    {"_run_operator", fast(run_operator), METH_FASTCALL, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+void init_dispatch_modes(PyObject* module) { add_functions(module, functions); }
+
+}  // namespace facula::python
