@@ -7,7 +7,7 @@ composite("to_other(Tensor self, Tensor other, bool non_blocking=False, bool cop
           names="Tensor.to", method=False, out=False, doc="`self` with the dtype and device of `other`.")
 composite("to(Tensor self, Device? device=None, DType? dtype=None, bool non_blocking=False, bool copy=False, *,"
           " MemoryFormat? memory_format=None)", names="Tensor.to", method=False, out=False, doc="`self` on a device, with a dtype.")
-manual("to_device(Tensor self, Device? device)", batch="leading", names="", grad={"self": "to_device(grad, device(self))"},
+manual("to_device(Tensor self, Device? device)", linear=True, batch="leading", names="", grad={"self": "to_device(grad, device(self))"},
        doc="A copy on another device.")
 composite("type_as(Tensor self, Tensor other)", "to_dtype_format(self, dtype(other))", names="", method=True, out=False,
           doc="`self` with the dtype of `other`.", devices="any")

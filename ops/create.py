@@ -35,15 +35,15 @@ manual("eye_m(int n, int m)", factory=True, names="eye", doc="A matrix with ones
 manual("tril_indices(int row, int col, int offset=0)", factory=True, out=False, doc="Row and column numbers of the lower triangle.")
 manual("triu_indices(int row, int col, int offset=0)", factory=True, out=False, doc="Row and column numbers of the upper triangle.")
 manual("scalar_tensor(Scalar s)", factory=True, out=False, doc="A 0-d tensor.")
-manual("complex(Tensor real, Tensor imag)", grad={"real": "real(grad)", "imag": "imag(grad)"},
+manual("complex(Tensor real, Tensor imag)", linear=True, grad={"real": "real(grad)", "imag": "imag(grad)"},
        out="exact", doc="A complex tensor of a real and an imaginary part.")
 composite("polar(Tensor abs, Tensor angle)", "complex(abs * cos(angle), abs * sin(angle))",
           out="exact", doc="A complex tensor of absolute values and angles.")
-manual("real_view(Tensor self)", batch="leading", names="", grad={"self": "complex(grad, zeros_like(grad))"}, doc="The real parts of a complex tensor, as a view.")
-manual("imag_view(Tensor self)", batch="leading", names="", grad={"self": "complex(zeros_like(grad), grad)"}, doc="The imaginary parts, as a view.")
+manual("real_view(Tensor self)", linear=True, batch="leading", names="", grad={"self": "complex(grad, zeros_like(grad))"}, doc="The real parts of a complex tensor, as a view.")
+manual("imag_view(Tensor self)", linear=True, batch="leading", names="", grad={"self": "complex(zeros_like(grad), grad)"}, doc="The imaginary parts, as a view.")
 composite("real(Tensor self)", method=False, doc="The real part; real tensors are returned as they are.", out=False)
 composite("imag(Tensor self)", method=False, doc="The imaginary part of a complex tensor.", out=False)
-manual("view_as_real(Tensor self)", batch="leading", grad={"self": "view_as_complex(contiguous(grad))"}, method=False, out=False,
+manual("view_as_real(Tensor self)", linear=True, batch="leading", grad={"self": "view_as_complex(contiguous(grad))"}, method=False, out=False,
        doc="A complex tensor as a real one with a last dimension of size 2.")
-manual("view_as_complex(Tensor self)", batch="leading", grad={"self": "view_as_real(grad)"}, method=False, out=False,
+manual("view_as_complex(Tensor self)", linear=True, batch="leading", grad={"self": "view_as_real(grad)"}, method=False, out=False,
        doc="A real tensor with a last dimension of size 2 as a complex one.")

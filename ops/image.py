@@ -19,10 +19,10 @@ composite("upsample_bilinear2d_aa(Tensor input, int[]? output_size, bool align_c
 composite("upsample_bicubic2d_aa(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors=None)",
           "upsample_nd(input, output_size, scale_factors, 'cubic_aa', align_corners, 2)", out=False, names="nn.functional.upsample_bicubic2d_aa", doc="Bicubic interpolation with a filter widened for smaller outputs.")
 composite("upsample_nd(Tensor input, int[]? output_size, float[]? scale_factors, str mode, bool align_corners, int spatial)", names="")
-manual("resample(Tensor input, int[] output_size, float[] ratios, str mode, bool align_corners)", names="",
+manual("resample(Tensor input, int[] output_size, float[] ratios, str mode, bool align_corners)", linear=True, names="",
        grad={"input": "resample_backward(grad, shape(input), output_size, ratios, mode, align_corners)"},
        doc="Resamples the last dimensions; ratios are input steps an output step.")
-manual("resample_backward(Tensor grad_output, int[] size, int[] output_size, float[] ratios, str mode, bool align_corners)", names="",
+manual("resample_backward(Tensor grad_output, int[] size, int[] output_size, float[] ratios, str mode, bool align_corners)", linear=True, names="",
        grad={"grad_output": "resample(grad, output_size, ratios, mode, align_corners)"})
 
 # ---- sampling at positions

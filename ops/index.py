@@ -2,14 +2,14 @@
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 # ---- along one dimension
-manual("index_select(Tensor self, int dim, Tensor index)", grad={"self": "index_select_backward(grad, shape(self), dim, index)"},
+manual("index_select(Tensor self, int dim, Tensor index)", linear=True, grad={"self": "index_select_backward(grad, shape(self), dim, index)"},
        out="exact", doc="The slices of a dimension at the given positions.")
 composite("index_select_backward(Tensor grad, int[] sizes, int dim, Tensor index)", names="")
-manual("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)",
+manual("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", linear=True,
        grad={"self": "gather_backward(grad, shape(self), dim, index)"}, out="exact", doc="For each position of `index`, the element of `self` there with coordinate `dim` replaced.")
 composite("gather_backward(Tensor grad, int[] sizes, int dim, Tensor index)", names="")
 composite("take_along_dim(Tensor self, Tensor indices, int? dim=None)", doc="gather with broadcasting; of all elements without a dimension.")
-manual("scatter(Tensor self, int dim, Tensor index, Tensor src)", inplace="direct",
+manual("scatter(Tensor self, int dim, Tensor index, Tensor src)", linear=True, inplace="direct",
        grad={"self": "scatter_value(grad, dim, index, 0)", "src": "gather(grad, dim, index)"},
        doc="Writes `src` at the positions of `index` along a dimension.")
 manual("scatter_value(Tensor self, int dim, Tensor index, Scalar value)", names="scatter", method=True, inplace="direct",
@@ -18,7 +18,7 @@ manual("scatter_combined(Tensor self, int dim, Tensor index, Tensor src, *, str 
        nondifferentiable="scatter_reduce is the differentiable form", doc="Adds (`add`) or multiplies (`multiply`) at the positions of `index`.")
 manual("scatter_value_combined(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)", names="scatter", method=True,
        inplace="direct", nondifferentiable="scatter_reduce is the differentiable form", doc="Adds or multiplies one value.")
-manual("scatter_add(Tensor self, int dim, Tensor index, Tensor src)", inplace="direct",
+manual("scatter_add(Tensor self, int dim, Tensor index, Tensor src)", linear=True, inplace="direct",
        grad={"self": "grad", "src": "gather(grad, dim, index)"}, doc="Adds `src` at the positions of `index` along a dimension.")
 manual("scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True)", inplace="direct",
        grad={("self", "src"): "scatter_reduce_backward(grad, self, src, result, dim, index, reduce, include_self, mask)"},
@@ -26,11 +26,11 @@ manual("scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduc
        doc="Combines `src` at the positions of `index`: sum, prod, mean, amax or amin.")
 composite("scatter_reduce_backward(Tensor grad, Tensor self, Tensor src, Tensor result, int dim, Tensor index, str reduce, bool include_self,"
           " bool[] mask) -> (Tensor self, Tensor src)", names="")
-manual("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)", inplace="direct",
+manual("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)", linear=True, inplace="direct",
        grad={"self": "grad", "source": "index_add_backward(grad, dim, index, shape(source), alpha)"},
        doc="Adds `alpha * source` to the slices at the given positions.")
 composite("index_add_backward(Tensor grad, int dim, Tensor index, int[] sizes, Scalar alpha)", names="")
-manual("index_copy(Tensor self, int dim, Tensor index, Tensor source)", inplace="direct",
+manual("index_copy(Tensor self, int dim, Tensor index, Tensor source)", linear=True, inplace="direct",
        grad={"self": "index_fill(grad, dim, index, 0)", "source": "index_add_backward(grad, dim, index, shape(source), 1)"},
        doc="Writes the slices of `source` at the given positions.")
 manual("index_fill(Tensor self, int dim, Tensor index, Scalar value)", inplace="direct", grad={"self": "index_fill(grad, dim, index, 0)"},
@@ -46,25 +46,25 @@ composite("index_reduce_backward(Tensor grad, Tensor self, Tensor source, Tensor
           " bool[] mask) -> (Tensor self, Tensor source)", names="")
 
 # ---- by index tensors and masks
-manual("index(Tensor self, Tensor?[] indices)", names="", devices="any", grad={"self": "index_backward(grad, shape(self), indices)"},
+manual("index(Tensor self, Tensor?[] indices)", linear=True, names="", devices="any", grad={"self": "index_backward(grad, shape(self), indices)"},
        doc="Advanced indexing: each given index tensor (or mask) takes the place of its dimension.")
 composite("index_backward(Tensor grad, int[] sizes, Tensor?[] indices)", names="")
-manual("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False)", inplace="direct",
+manual("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False)", linear=True, inplace="direct",
        grad={"self": "index_put_backward_self(grad, indices, accumulate)", "values": "index_put_backward_values(grad, indices, shape(values))"},
        doc="Writes or adds values where index tensors (or masks) point.", devices="any")
 composite("index_put_backward_self(Tensor grad, Tensor?[] indices, bool accumulate)", names="")
 composite("index_put_backward_values(Tensor grad, Tensor?[] indices, int[] sizes)", names="")
-manual("take(Tensor self, Tensor index)", grad={"self": "put(zeros_shaped(grad, shape(self)), index, grad, True)"},
+manual("take(Tensor self, Tensor index)", linear=True, grad={"self": "put(zeros_shaped(grad, shape(self)), index, grad, True)"},
        out="exact", doc="The elements at positions in row-major order.")
 composite("zeros_shaped(Tensor like, int[] sizes)", names="", doc="Zeros with the dtype and device of a tensor.")
 manual("put(Tensor self, Tensor index, Tensor source, bool accumulate=False)", inplace="direct",
        grad={"self": "grad if accumulate else put(grad, index, zeros_shaped(grad, shape(source)), False)",
              "source": "reshape(take(grad, index), shape(source))"},
        doc="Writes or adds at positions in row-major order.")
-manual("masked_select(Tensor self, Tensor mask)", grad={"self": "masked_select_backward(grad, shape(self), mask)"},
+manual("masked_select(Tensor self, Tensor mask)", linear=True, grad={"self": "masked_select_backward(grad, shape(self), mask)"},
        out="exact", doc="The elements where `mask` is true, as one dimension.")
 composite("masked_select_backward(Tensor grad, int[] sizes, Tensor mask)", names="")
-manual("masked_scatter(Tensor self, Tensor mask, Tensor source)", inplace="direct", out=False,
+manual("masked_scatter(Tensor self, Tensor mask, Tensor source)", linear=True, inplace="direct", out=False,
        grad={"self": "where(mask, 0, grad)", "source": "masked_scatter_backward(grad, mask, shape(source))"},
        doc="Writes the elements of `source`, in order, where `mask` is true.")
 composite("masked_scatter_backward(Tensor grad, Tensor mask, int[] sizes)", names="")
@@ -74,13 +74,13 @@ composite("argwhere(Tensor self)", "nonzero(self)", out=False, doc="The position
 composite("nonzero_static(Tensor self, *, int size, int fill_value=-1)", doc="The first `size` positions of non-zero elements, padded.")
 
 # ---- embeddings
-manual("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)",
+manual("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)", linear=True,
        names="embedding nn.functional.embedding", method=False, out=False,
        grad={"weight": "embedding_sparse_backward(grad, indices, shape(weight)[0], padding_idx, scale_grad_by_freq) if sparse else"
                        " embedding_backward(grad, indices, shape(weight)[0], padding_idx, scale_grad_by_freq)"},
        doc="The rows of `weight` at the given positions.")
 composite("embedding_sparse_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq)", names="")
-manual("embedding_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq)", names="",
+manual("embedding_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq)", linear=True, names="",
        grad={"grad": "embedding_backward_backward(grad, indices, padding_idx, scale_grad_by_freq)"})
 composite("embedding_backward_backward(Tensor grad, Tensor indices, int padding_idx, bool scale_grad_by_freq)", names="")
 manual("embedding_renorm_(Tensor self, Tensor indices, float max_norm, float norm_type)", names="embedding_renorm_ nn.functional.embedding_renorm_", method=False,
@@ -95,12 +95,12 @@ composite("repeat_interleave(Tensor self, int repeats, int? dim=None, *, int? ou
 composite("repeat_interleave_counts(Tensor repeats, *, int? output_size=None)", names="repeat_interleave", method=False, out=False,
           doc="The positions 0, 1, ... each repeated by a number.")
 manual("repeat_index(Tensor repeats)", names="")
-manual("flip(Tensor self, int... dims)", grad={"self": "flip(grad, dims)"}, out=False, doc="Reverses dimensions.")
+manual("flip(Tensor self, int... dims)", linear=True, grad={"self": "flip(grad, dims)"}, out=False, doc="Reverses dimensions.")
 composite("fliplr(Tensor self)", doc="Reverses dimension 1.", out=False)
 composite("flipud(Tensor self)", doc="Reverses dimension 0.", out=False)
-manual("roll_dim(Tensor self, int shift, int dim)", batch="along", names="", grad={"self": "roll_dim(grad, -shift, dim)"})
+manual("roll_dim(Tensor self, int shift, int dim)", linear=True, batch="along", names="", grad={"self": "roll_dim(grad, -shift, dim)"})
 composite("roll(Tensor self, int[] shifts, int[] dims=[])", out=False, doc="Shifts elements around along dimensions; without dimensions, in row-major order.")
-manual("tril(Tensor self, int diagonal=0)", batch="matrices", inplace=True, grad={"self": "tril(grad, diagonal)"},
+manual("tril(Tensor self, int diagonal=0)", linear=True, batch="matrices", inplace=True, grad={"self": "tril(grad, diagonal)"},
        out="exact", doc="The elements on and below a diagonal of the last two dimensions, the others 0.")
-manual("triu(Tensor self, int diagonal=0)", batch="matrices", inplace=True, grad={"self": "triu(grad, diagonal)"},
+manual("triu(Tensor self, int diagonal=0)", linear=True, batch="matrices", inplace=True, grad={"self": "triu(grad, diagonal)"},
        out="exact", doc="The elements on and above a diagonal of the last two dimensions, the others 0.")

@@ -12,9 +12,9 @@ for n in (1, 2, 3):
     composite(f"replication_pad{n}d(Tensor input, int[] padding)", f"pad_nd(input, padding, 'replicate', {n})", names=f"nn.functional.replication_pad{n}d", out=False,
               doc="Pads with copies of the border.")
 composite("pad_nd(Tensor input, int[] pad, str mode, int spatial)", names="")
-manual("pad_by_map(Tensor input, int[] pad, str mode)", names="",
+manual("pad_by_map(Tensor input, int[] pad, str mode)", linear=True, names="",
        grad={"input": "pad_by_map_backward(grad, shape(input), pad, mode)"})
-manual("pad_by_map_backward(Tensor grad_output, int[] size, int[] pad, str mode)", names="",
+manual("pad_by_map_backward(Tensor grad_output, int[] size, int[] pad, str mode)", linear=True, names="",
        grad={"grad_output": "pad_by_map(grad, pad, mode)"})
 
 # ---- sliding blocks (the method Tensor.unfold is another operator)
@@ -22,7 +22,7 @@ composite("im2col(Tensor input, int[] kernel_size, int[] dilation=1, int[] paddi
           out=False, doc="The sliding blocks of a batch of images as columns.")
 composite("col2im(Tensor input, int[] output_size, int[] kernel_size, int[] dilation=1, int[] padding=0, int[] stride=1)",
           names="nn.functional.fold", out=False, doc="The sum of sliding blocks at their places: the adjoint of unfold.")
-manual("unfold_image(Tensor input, int[] kernel_size, int[] dilation, int[] padding, int[] stride)", names="",
+manual("unfold_image(Tensor input, int[] kernel_size, int[] dilation, int[] padding, int[] stride)", linear=True, names="",
        grad={"input": "fold_image(grad, (size(input, 2), size(input, 3)), kernel_size, dilation, padding, stride)"})
-manual("fold_image(Tensor input, int[] output_size, int[] kernel_size, int[] dilation, int[] padding, int[] stride)", names="",
+manual("fold_image(Tensor input, int[] output_size, int[] kernel_size, int[] dilation, int[] padding, int[] stride)", linear=True, names="",
        grad={"input": "unfold_image(grad, kernel_size, dilation, padding, stride)"})

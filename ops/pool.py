@@ -41,22 +41,22 @@ manual("max_pool(Tensor input, int[] kernel_size, int[] stride, int[] padding, i
        grad={"input": "max_pool_backward(grad_result, indices, shape(input), len(kernel_size))"})
 manual("adaptive_max_pool(Tensor input, int[] output_size) -> (Tensor result, Tensor indices)", names="",
        grad={"input": "max_pool_backward(grad_result, indices, shape(input), len(output_size))"})
-manual("max_pool_backward(Tensor grad_output, Tensor indices, int[] size, int spatial)", names="",
+manual("max_pool_backward(Tensor grad_output, Tensor indices, int[] size, int spatial)", linear=True, names="",
        grad={"grad_output": "max_pool_gather(grad, indices, spatial)"})
-manual("max_pool_gather(Tensor self, Tensor indices, int spatial)", names="",
+manual("max_pool_gather(Tensor self, Tensor indices, int spatial)", linear=True, names="",
        grad={"self": "max_pool_backward(grad, indices, shape(self), spatial)"})
-manual("max_unpool(Tensor input, Tensor indices, int[] output_size)", names="",
+manual("max_unpool(Tensor input, Tensor indices, int[] output_size)", linear=True, names="",
        grad={"input": "max_pool_gather(grad, indices, len(output_size))"})
 manual("avg_pool(Tensor input, int[] kernel_size, int[] stride, int[] padding, bool ceil_mode, bool count_include_pad,"
-       " int? divisor_override)", names="",
+       " int? divisor_override)", linear=True, names="",
        grad={"input": "avg_pool_backward(grad, shape(input), kernel_size, stride, padding, ceil_mode, count_include_pad,"
                       " divisor_override)"})
 manual("avg_pool_backward(Tensor grad_output, int[] size, int[] kernel_size, int[] stride, int[] padding, bool ceil_mode,"
-       " bool count_include_pad, int? divisor_override)", names="",
+       " bool count_include_pad, int? divisor_override)", linear=True, names="",
        grad={"grad_output": "avg_pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)"})
-manual("adaptive_avg_pool(Tensor input, int[] output_size)", names="",
+manual("adaptive_avg_pool(Tensor input, int[] output_size)", linear=True, names="",
        grad={"input": "adaptive_avg_pool_backward(grad, shape(input), output_size)"})
-manual("adaptive_avg_pool_backward(Tensor grad_output, int[] size, int[] output_size)", names="",
+manual("adaptive_avg_pool_backward(Tensor grad_output, int[] size, int[] output_size)", linear=True, names="",
        grad={"grad_output": "adaptive_avg_pool(grad, output_size)"})
 
 for n in (2, 3):

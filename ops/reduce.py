@@ -2,12 +2,12 @@
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 # ---- sums and products
-manual("sum(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", batch="along",
+manual("sum(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", linear=True, batch="along",
        grad={"self": "expand_reduced(grad, shape(self), dim, keepdim)"}, doc="The sum over dimensions; integers are summed in int64.")
 composite("expand_reduced(Tensor grad, int[] sizes, int[]? dim, bool keepdim)", names="", doc="Repeats a reduced tensor along the dimensions that were folded.")
 manual("nansum(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", batch="along",
        grad={"self": "where(isnan(self), 0, expand_reduced(grad, shape(self), dim, keepdim))"}, doc="The sum over dimensions, NaN counted as 0.")
-manual("mean(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", batch="along",
+manual("mean(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", linear=True, batch="along",
        grad={"self": "expand_reduced(grad, shape(self), dim, keepdim) / reduced_numel(shape(self), dim)"}, doc="The mean over dimensions.")
 composite("nanmean(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", doc="The mean of the elements that are not NaN.")
 manual("prod(Tensor self, *, DType? dtype=None)", grad={"self": "prod_backward(grad, self, result)"}, doc="The product of all elements.")
@@ -80,7 +80,7 @@ manual("logsumexp(Tensor self, int[] dim, bool keepdim=False)", batch="along", n
 composite("logsumexp_backward(Tensor grad, Tensor self, Tensor result, int[] dim, bool keepdim)", names="")
 
 # ---- scans
-manual("cumsum(Tensor self, int dim, *, DType? dtype=None)", batch="along", inplace=True, grad={"self": "flip(cumsum(flip(grad, dim), dim), dim)"},
+manual("cumsum(Tensor self, int dim, *, DType? dtype=None)", linear=True, batch="along", inplace=True, grad={"self": "flip(cumsum(flip(grad, dim), dim), dim)"},
        doc="Running sums along a dimension.")
 manual("cumprod(Tensor self, int dim, *, DType? dtype=None)", batch="along", inplace=True, grad={"self": "cumprod_backward(grad, self, result, dim)"},
        doc="Running products along a dimension.")

@@ -48,14 +48,14 @@ composite("t(Tensor self)", doc="The transpose of a matrix; tensors of fewer dim
 composite("swap_last(Tensor self)", "transpose(self, -2, -1)", names="", doc="Transposes the last two dimensions.")
 
 # ---- backward of views: zeros with the gradient in its place
-manual("select_backward(Tensor grad, int[] input_sizes, int dim, int index)", names="", grad={"grad": "select(grad, dim, index)"})
-manual("slice_backward(Tensor grad, int[] input_sizes, int dim, int? start, int? end, int step)", names="",
+manual("select_backward(Tensor grad, int[] input_sizes, int dim, int index)", linear=True, names="", grad={"grad": "select(grad, dim, index)"})
+manual("slice_backward(Tensor grad, int[] input_sizes, int dim, int? start, int? end, int step)", linear=True, names="",
        grad={"grad": "slice(grad, dim, start, end, step)"})
-manual("narrow_backward(Tensor grad_output, int[] input_sizes, int dim, int start)", names="",
+manual("narrow_backward(Tensor grad_output, int[] input_sizes, int dim, int start)", linear=True, names="",
        grad={"grad_output": "narrow(grad, dim, start, size(grad_output, dim))"})
-manual("diagonal_backward(Tensor grad, int[] input_sizes, int offset, int dim1, int dim2)", names="",
+manual("diagonal_backward(Tensor grad, int[] input_sizes, int offset, int dim1, int dim2)", linear=True, names="",
        grad={"grad": "diagonal(grad, offset, dim1, dim2)"})
-manual("unfold_backward(Tensor grad, int[] input_sizes, int dim, int size, int step)", names="",
+manual("unfold_backward(Tensor grad, int[] input_sizes, int dim, int size, int step)", linear=True, names="",
        grad={"grad": "unfold(grad, dim, size, step)"})
 manual("as_strided_backward(Tensor grad, int[] input_sizes, int[] input_strides, int input_offset, int[] size, int[] stride,"
        " int? storage_offset)", names="",
@@ -64,7 +64,7 @@ manual("as_laid_out(Tensor self, int[] size, int[] stride, int offset)", names="
        doc="A copy of `self` in a fresh storage with the given strides and offset.")
 
 # ---- copies
-manual("clone(Tensor self, *, MemoryFormat? memory_format=None)", grad={"self": "grad"}, out=False,
+manual("clone(Tensor self, *, MemoryFormat? memory_format=None)", linear=True, grad={"self": "grad"}, out=False,
        doc="A copy of `self`.")
 composite("contiguous(Tensor self, *, MemoryFormat? memory_format=None)", names="", method=True,
           doc="`self` if it is laid out so already, else a copy that is.")
@@ -82,7 +82,7 @@ composite("expand_as(Tensor self, Tensor other)", "expand(self, shape(other))", 
 composite("broadcast_to(Tensor self, int... size)", "expand(self, size)", doc="Expands to a shape.")
 composite("broadcast_tensors(Tensor[] tensors) -> Tensor[]", names="_broadcast_tensors", doc="Expands tensors to their common shape.")
 composite("sum_to_size(Tensor self, int... size)", names="", method=True, doc="Sums over the dimensions that broadcasting would add.")
-manual("cast(Tensor self, DType dtype)", batch="leading", grad={"self": "cast(grad, dtype(self))"}, names="",
+manual("cast(Tensor self, DType dtype)", linear=True, batch="leading", grad={"self": "cast(grad, dtype(self))"}, names="",
        doc="Converts elements; floats to integers saturate, NaN becomes 0.")
 manual("copy_(Tensor self, Tensor src, bool non_blocking=False)", grad={"self": "zeros_like(grad)", "src": "grad"}, names="", method=True,
        doc="Copies the elements of `src`, with broadcasting and conversion.", devices="any")
@@ -93,7 +93,7 @@ composite("fill(Tensor self, Tensor|Scalar value)", out=False, doc="A tensor lik
 composite("to_dtype_copy(Tensor self, DType dtype)", names="", doc="A converted copy.")
 
 # ---- joins and splits
-manual("cat(Tensor[] tensors, int dim=0)", grad={"tensors": "cat_backward(grad, shapes(tensors), dim)"},
+manual("cat(Tensor[] tensors, int dim=0)", linear=True, grad={"tensors": "cat_backward(grad, shapes(tensors), dim)"},
        names="cat concat concatenate", doc="Joins tensors along a dimension.")
 composite("cat_backward(Tensor grad, int[] shapes, int dim) -> Tensor[]", names="", doc="The pieces of a gradient of cat.")
 composite("stack(Tensor[] tensors, int dim=0)", doc="Joins tensors along a new dimension.")

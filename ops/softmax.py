@@ -29,8 +29,8 @@ manual("cross_entropy_backward_fused(Tensor grad_output, Tensor input, Tensor ta
 composite("nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean')",
           names="nn.functional.nll_loss", doc="The negative log-probability of the target classes.")
 manual("nll_loss_classes(Tensor input, Tensor target, Tensor? weight, int ignore_index, str reduction)"
-       " -> (Tensor loss, Tensor total)", names="",
+       " -> (Tensor loss, Tensor total)", linear=True, names="",
        grad={"input": "nll_loss_backward(grad_loss, target, weight, total, shape(input), ignore_index, reduction)"})
 manual("nll_loss_backward(Tensor grad_output, Tensor target, Tensor? weight, Tensor total, int[] size, int ignore_index,"
-       " str reduction)", names="",
+       " str reduction)", linear=True, names="",
        grad={"grad_output": "nll_loss_classes(grad, target, weight, ignore_index, reduction)[0]"})

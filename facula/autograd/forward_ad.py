@@ -1,7 +1,8 @@
 """Forward-mode differentiation with dual tensors: tensors with a tangent that operators carry on.
 
-The tangent of a result is computed when it is asked for, by two reverse passes over the recorded
-graph (see facula.func.jvp); it therefore needs recording to be on while the function runs.
+Tangents are carried along by the operators; where one has no forward rule, the tangent of a result
+is computed when it is asked for, by two reverse passes over the recorded graph (see
+facula.func.jvp). Recording therefore has to be on while the function runs.
 
 >>> import facula.autograd.forward_ad as fwAD
 >>> with fwAD.dual_level():
@@ -33,6 +34,7 @@ __all__ = [
 Tensor = _C.Tensor
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", ["primal", "tangent"])
 _current: list[list[tuple]] = []
+_levels: list[Any] = []
 
 
 def enter_dual_level() -> int:
@@ -42,6 +44,7 @@ def enter_dual_level() -> int:
             "Nested forward mode AD is not supported at the moment: a dual level is running"
         )
     _current.append([])
+    _levels.append(_C._forward_push())
     return 0
 
 
@@ -52,6 +55,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
     if level not in (None, 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one entered")
     _current.pop()
+    _levels.pop()
+    _C._forward_pop()
 
 
 class dual_level:  # noqa: N801 - PyTorch's name
@@ -88,6 +93,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
     ctx = Leaves("make_dual")
     seen = ctx.add(tensor, "the primals")
+    if not ctx.levels:
+        ctx.set_tangent(_levels[-1], seen, tangent)
     _current[-1].append((ctx, tangent))
     return seen
 
@@ -102,9 +109,14 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> Any:
     duals = _current[-1]
     if not duals or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
+    known, found = _C._forward_get(_levels[-1], tensor)
     ctx = Leaves("unpack_dual")
     ctx.leaves = [d.leaves[0] for d, _ in duals]
     ctx.set_outputs(tensor)
+    if known:
+        with facula.no_grad():
+            primal = tensor if found is None else ctx.release(tensor)
+        return UnpackedDualTensor(primal, None if found is None else ctx.release(found))
     push = Pushforward(ctx)
     if all(g is None for g in push.grads):
         return UnpackedDualTensor(tensor, None)

@@ -46,6 +46,7 @@ class Leaves:
         self.outputs: list[Tensor] = []
         self.output_spec: TreeSpec | None = None
         self.linked = False  # whether the outputs depend on anything but the leaves
+        self.forward: Any = None  # the level of forward mode that carries tangents along
 
     def add(self, t: Any, where: str) -> Tensor:
         """Make a leaf for an input and give what the function shall see."""
@@ -89,6 +90,36 @@ class Leaves:
         with facula.enable_grad():
             self.outputs = [show(t, self.levels) for t in flat]
         self.linked = self.recorded and _C._depends_on_others(self.outputs, self.leaves)
+
+    def start_forward(self, tangents: list[Tensor]) -> None:
+        """Carry tangents of the leaves along; not inside vmap, whose samples have no tangents."""
+        if self.levels:
+            return
+        self.forward = _C._forward_push()
+        for leaf, tangent in zip(self.leaves, tangents, strict=True):
+            self.set_tangent(self.forward, leaf, tangent)
+
+    def set_tangent(self, level: Any, leaf: Tensor, tangent: Tensor) -> None:
+        """Give a leaf its tangent in a level of forward mode."""
+        linked = self.recorded and (not leaf.is_leaf or tangent.requires_grad)
+        _C._forward_set(level, leaf, tangent, linked)
+
+    def end_forward(self) -> None:
+        """Stop carrying tangents along; those that are known may still be asked for."""
+        if self.forward is not None:
+            _C._forward_pop()
+
+    def known_tangents(self) -> list[Tensor] | None:
+        """The tangents of all outputs, or None if one of them is not known."""
+        if self.forward is None:
+            return None
+        found = [_C._forward_get(self.forward, o) for o in self.outputs]
+        if not all(known for known, _ in found):
+            return None
+        return [
+            facula.zeros_like(o.detach()) if t is None else self._release(t)
+            for (_, t), o in zip(found, self.outputs, strict=True)
+        ]
 
     def release(self, tree: Any) -> Any:
         """Results for the program around: a part of its graph only if they depend on it."""

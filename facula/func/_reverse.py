@@ -125,12 +125,25 @@ def grad(func: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = Fal
 
 
 def pullback(
-    func: Callable, primals: tuple, has_aux: bool, name: str, kwargs: dict | None = None
+    func: Callable,
+    primals: tuple,
+    has_aux: bool,
+    name: str,
+    kwargs: dict | None = None,
+    tangents: list[Tensor] | None = None,
 ) -> tuple[Leaves, Any, Any]:
-    """Run a function on leaves; gives these and its outputs, the shape of the primals, and aux."""
+    """Run a function on leaves; gives these and its outputs, the shape of the primals, and aux.
+
+    With tangents of the primals, those of the outputs are carried along as far as that goes.
+    """
     ctx = Leaves(name)
     inputs, spec = ctx.add_tree(primals, "the primals")
-    result = ctx.run(func, inputs, kwargs or {})
+    if tangents is not None:
+        ctx.start_forward(tangents)
+    try:
+        result = ctx.run(func, inputs, kwargs or {})
+    finally:
+        ctx.end_forward()
     aux = None
     if has_aux:
         result, aux = split_aux(result, f"{name}(f, *primals)")

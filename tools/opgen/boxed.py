@@ -33,6 +33,15 @@ def batch_rule(row: Row) -> str:
     return f"BoxedOp::{known[rule]}, {places[0] if rule == 'along' else 0}"
 
 
+def derivative_facts(row: Row) -> str:
+    """Which parameters are tensors (in the order of a node's edges), which have gradients, and whether it is linear in them."""
+    params = row.cpp_params
+    keys = {k for key in row.gradients for k in (key if isinstance(key, tuple) else (key,))}
+    tensors = {p.name for p in row.sig.tensor_params}
+    masks = [sum(1 << i for i, p in enumerate(params) if p.name in names) for names in (tensors, keys)]
+    return f"{masks[0]}, {masks[1]}, {str(bool(row.options.get('linear'))).lower()}"
+
+
 def access(p: Param) -> str:
     return ACCESS.get(p.type, p.info.get)
 
@@ -75,7 +84,8 @@ def boxed_code(row: Row, inplace: bool = False) -> str:
     schema = json.dumps(row.sig.text.replace(row.name + "(", name + "(", 1))
     lines = [f"// {row.where}",
              f"static Values call_{name}(std::span<Value>{' a' if params else ''}) {{ return results_of(facula::{name}({args})); }}",
-             f'static const BoxedOp {name}_op{{{{"{name}", {schema}, call_{name}}}, BoxedOp::{kind}, {mask}, {writes}, {batch_rule(row)}}};',
+             f'static const BoxedOp {name}_op{{{{"{name}", {schema}, call_{name}}}, BoxedOp::{kind}, {mask}, {writes}, {batch_rule(row)}, '
+             f'{derivative_facts(row)}}};',
              declaration(row, inplace).rstrip(";") + " {",
              f"  Box box({name}_op, {len(params)});"]
     lines += [f"  box.{k}({p.name});" for k, p in zip(kinds, params)]

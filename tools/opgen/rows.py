@@ -36,6 +36,7 @@ Common keywords
         bool requires_grad=False to the Python signature (C++: dtype and device, as the last two parameters)
   defaults of the Python doc: doc="One sentence. More text."   samples=  test samples where the generated ones do not fit
   A row whose name ends in "_" writes into self and returns it: forward::copy_(const Tensor& self, ...).
+  linear=True    linear in all arguments that have gradients together: forward mode applies the row itself to tangents
   batch=         how a row runs on all samples of a vmap at once, which lie in front of the first tensor's dimensions:
         "along"     along the dimensions in its parameter `dim`, which move up by one (views with an `int dim`: by default)
         "leading"   dimensions in front make no difference to it;   "matrices"  nor to it, where a sample has two or more

@@ -17,6 +17,9 @@ struct BoxedOp : OpInfo {
   bool writes;          // writes into its first argument and returns it
   Batch batch;          // what the row says of samples in front of its first argument's dimensions
   uint8_t dim;          // kAlong: which argument names the dimensions
+  uint32_t tensors;     // bit mask of arguments that are tensors: the edges of its node, in order
+  uint32_t gradients;   // bit mask of arguments that have gradients
+  bool linear;          // in those together: it applies itself to tangents
 };
 
 // Box holds the arguments of one call. Nothing is inline: a call that is intercepted is slow

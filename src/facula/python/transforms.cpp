@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "facula/autograd/accumulate.h"
+#include "facula/modes/forward.h"
 #include "facula/modes/vmap.h"
 #include "facula/python/arguments.h"
 #include "facula/python/module.h"
@@ -125,7 +126,60 @@ PyObject* depends_on_others(PyObject*, PyObject* const* args, Py_ssize_t n) {
   });
 }
 
+// ---- forward mode: a level is a capsule, which may be asked after it has ended.
+
+constexpr const char* kLevel = "facula.forward_level";
+
+const std::shared_ptr<Forward>& level_of(PyObject* o) {
+  void* p = PyCapsule_GetPointer(o, kLevel);
+  if (!p) throw PythonError();
+  return *static_cast<std::shared_ptr<Forward>*>(p);
+}
+
+// _forward_push() starts a level for the calling thread.
+PyObject* forward_push(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    auto level = std::make_unique<std::shared_ptr<Forward>>(std::make_shared<Forward>());
+    Owned capsule = own(PyCapsule_New(level.get(), kLevel, [](PyObject* o) {
+      delete static_cast<std::shared_ptr<Forward>*>(PyCapsule_GetPointer(o, kLevel));
+    }));
+    InterpreterStack::of_thread().push(StackSide::kAbove, *level.release());
+    return capsule.release();
+  });
+}
+
+PyObject* forward_pop(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    InterpreterStack::of_thread().pop(StackSide::kAbove);
+    Py_RETURN_NONE;
+  });
+}
+
+// _forward_set(level, tensor, tangent, linked) gives a tensor its tangent.
+PyObject* forward_set(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guarded([&]() -> PyObject* {
+    FACULA_CHECK(n == 4, kType, "_forward_set() takes 4 arguments");
+    Tensor tangent = args[2] == Py_None ? Tensor() : expect_tensor(args[2], "forward mode");
+    level_of(args[0])->set(expect_tensor(args[1], "forward mode"), tangent, args[3] == Py_True);
+    Py_RETURN_NONE;
+  });
+}
+
+// _forward_get(level, tensor) gives (whether its tangent is known, the tangent; None for zeros).
+PyObject* forward_get(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guarded([&]() -> PyObject* {
+    FACULA_CHECK(n == 2, kType, "_forward_get() takes 2 arguments");
+    Tangent found = level_of(args[0])->of(expect_tensor(args[1], "forward mode"));
+    Owned tangent = own(wrap(found.value));
+    return PyTuple_Pack(2, found.known ? Py_True : Py_False, tangent.get());
+  });
+}
+
 PyMethodDef functions[] = {
+    {"_forward_push", forward_push, METH_NOARGS, nullptr},
+    {"_forward_pop", forward_pop, METH_NOARGS, nullptr},
+    {"_forward_set", fast(forward_set), METH_FASTCALL, nullptr},
+    {"_forward_get", fast(forward_get), METH_FASTCALL, nullptr},
     {"_vmap_push", fast(vmap_push), METH_FASTCALL, nullptr},
     {"_vmap_pop", vmap_pop, METH_NOARGS, nullptr},
     {"_vmap_levels", vmap_levels, METH_NOARGS, nullptr},
