@@ -137,7 +137,12 @@ def _hash_tensor(self: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 @_attach("polygamma_")
 def _polygamma_(self: Tensor, n: int) -> Tensor:
     """Replace every element by the n-th derivative of digamma at it."""
-    return self.copy_(_C._functions.polygamma(n, self))
+    result = _C._functions.polygamma(n, self)
+    if not _C.can_cast(result.dtype, self.dtype):
+        raise RuntimeError(
+            f"result type {result.dtype} can't be cast to the desired output type {self.dtype}"
+        )
+    return self.copy_(result)
 
 
 def _old_solver(name: str) -> None:
