@@ -1,10 +1,10 @@
 """Arithmetic on elements: sums, products, quotients, remainders and powers."""
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
-pointwise("add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1)", "self + alpha * other",
+pointwise("add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1)", "self + m_scaled(other, alpha)",
           d={"self": "1", "other": "alpha"}, linear=True, method=True, check='check_alpha("add", self, other, alpha)',
           doc="Adds `alpha * other` to `self`, element by element with broadcasting.")
-pointwise("sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1)", "self - alpha * other", types="number",
+pointwise("sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1)", "self - m_scaled(other, alpha)", types="number",
           d={"self": "1", "other": "-alpha"}, linear=True, names="sub subtract", method=True,
           check='check_alpha("sub", self, other, alpha), check_not_bool("sub", self, other)',
           doc="Subtracts `alpha * other` from `self`, element by element with broadcasting.")

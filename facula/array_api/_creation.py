@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import cmath
 
 import facula
-from facula.array_api._promotion import KINDS, Tensor, default_complex
+from facula.array_api._promotion import KINDS, Tensor, default_complex, promote_all
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -84,9 +85,20 @@ def asarray(
     if isinstance(obj, (builtins.bool, int, float, complex, list, tuple)):
         if copy is False:
             raise ValueError("asarray: numbers and sequences are copied, but copy is False")
+        if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
+            parts = [asarray(v, device=device) for v in obj]
+            joined = facula.stack([v.to(promote_all([p.dtype for p in parts])) for v in parts])
+            return joined if dtype is None else joined.to(dtype)
         _check_range(obj, facula.int64 if dtype is None else dtype)
         return facula.tensor(obj, dtype=dtype, device=device)
     return facula.asarray(obj, dtype=dtype, device=device, copy=copy)
+
+
+def _holds_arrays(obj: Any) -> builtins.bool:
+    """Say whether nested sequences hold an array."""
+    return any(
+        isinstance(v, Tensor) or (isinstance(v, (list, tuple)) and _holds_arrays(v)) for v in obj
+    )
 
 
 def _check_range(obj: Any, dtype: facula.dtype) -> None:
@@ -204,7 +216,10 @@ def linspace(
     if num < 0:
         raise ValueError(f"linspace: expected a number of at least 0, got {num}")
     count = num if endpoint else num + 1
-    points = facula.linspace(start, stop, count, dtype=dtype, device=device)
+    if cmath.isinf(stop - start) and cmath.isfinite(start) and cmath.isfinite(stop):
+        points = 2 * facula.linspace(start / 2, stop / 2, count, dtype=dtype, device=device)
+    else:
+        points = facula.linspace(start, stop, count, dtype=dtype, device=device)
     return points if endpoint else points[:-1].clone()
 
 

@@ -129,7 +129,6 @@ bitwise_xor = _binary("bitwise_xor", facula.bitwise_xor, "`x1 ^ x2`, bit by bit.
 copysign = _binary("copysign", facula.copysign, "`|x1|` with the sign of `x2`.")
 divide = _binary("divide", facula.divide, "`x1 / x2`.")
 equal = _binary("equal", facula.eq, "`x1 == x2`, of dtype bool.")
-floor_divide = _binary("floor_divide", facula.floor_divide, "`floor(x1 / x2)`.")
 greater = _binary("greater", facula.gt, "`x1 > x2`, of dtype bool.")
 greater_equal = _binary("greater_equal", facula.ge, "`x1 >= x2`, of dtype bool.")
 hypot = _binary("hypot", facula.hypot, "`sqrt(x1**2 + x2**2)` without overflow on the way.")
@@ -147,6 +146,16 @@ not_equal = _binary("not_equal", facula.ne, "`x1 != x2`, of dtype bool.")
 pow = _binary("pow", facula.pow, "`x1 ** x2`.")
 remainder = _binary("remainder", facula.remainder, "`x1 % x2`, with the sign of `x2`.")
 subtract = _binary("subtract", facula.subtract, "`x1 - x2`.")
+
+
+def floor_divide(x1: Array | Number, x2: Array | Number, /) -> Array:
+    """`floor(x1 / x2)`, also of infinities, where `x1 // x2` is NaN or -1 as in Python."""
+    a, b = operands(x1, x2)
+    quotient = facula.floor_divide(a, b)
+    if not a.dtype.is_floating_point:
+        return quotient
+    infinite = facula.isinf(a) | facula.isinf(b)
+    return facula.where(infinite, facula.floor(facula.divide(a, b)), quotient)
 
 
 def clip(

@@ -38,30 +38,15 @@ KINDS = {
 
 
 def promote(a: facula.dtype, b: facula.dtype) -> facula.dtype:
-    """Give the dtype of a result of two dtypes.
+    """Give the dtype of a result of two dtypes; of mixed kinds, one of the higher kind.
 
     Integers of mixed sign need a signed type that holds both; uint64 beside a signed type has
-    none, which is a TypeError. Integers and bool beside a floating-point type take that type.
+    none, which is a TypeError.
     """
-    if a == b:
-        return a
-    a_inexact = a.is_floating_point or a.is_complex
-    b_inexact = b.is_floating_point or b.is_complex
-    if a_inexact and b_inexact:
+    try:
         return facula.promote_types(a, b)
-    if a_inexact or b == facula.bool:
-        return a
-    if b_inexact or a == facula.bool:
-        return b
-    if a.is_signed == b.is_signed:
-        return a if a.itemsize > b.itemsize else b
-    signed, unsigned = (a, b) if a.is_signed else (b, a)
-    if signed.itemsize > unsigned.itemsize:
-        return signed
-    for wider in SIGNED:
-        if wider.itemsize > unsigned.itemsize:
-            return wider
-    raise TypeError(f"no integer type holds the values of both {a} and {b}")
+    except RuntimeError:
+        raise TypeError(f"no integer type holds the values of both {a} and {b}") from None
 
 
 def promote_all(dtypes: list[facula.dtype]) -> facula.dtype:

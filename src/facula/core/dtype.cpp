@@ -18,22 +18,20 @@ constexpr const char* kTitles[kNumDTypes] = {
 
 std::atomic<DType> default_type{kFloat32};
 
-bool wide_unsigned(DType t) { return t >= kUInt16 && t <= kUInt64; }
-
+// The wider of two types of one kind; for a signed and an unsigned one, the least that holds both.
 DType promote_integers(DType a, DType b) {
-  if (wide_unsigned(a) || wide_unsigned(b)) {
-    DType other = wide_unsigned(a) ? b : a;
-    DType wide = wide_unsigned(a) ? a : b;
-    if (other == kUInt8) return wide;
-    fail(ErrorKind::kRuntime, str("promotion for uint16, uint32, uint64 types is not supported, "
-                                  "attempted to promote ",
-                                  dtype_title(a), " and ", dtype_title(b)));
+  if (is_signed(a) == is_signed(b)) return item_size(a) < item_size(b) ? b : a;
+  DType with_sign = is_signed(a) ? a : b, without = is_signed(a) ? b : a;
+  if (item_size(with_sign) > item_size(without)) return with_sign;
+  switch (without) {
+    case kUInt8: return kInt16;
+    case kUInt16: return kInt32;
+    case kUInt32: return kInt64;
+    default:
+      fail(ErrorKind::kRuntime, str("promotion for uint64 with signed types is not supported, "
+                                    "attempted to promote ",
+                                    dtype_title(a), " and ", dtype_title(b)));
   }
-  if (a == kUInt8 || b == kUInt8) {  // uint8 with a signed type needs more than 8 bits
-    DType other = a == kUInt8 ? b : a;
-    return other == kInt8 ? kInt16 : other;
-  }
-  return std::max(a, b);
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ int64_t integer_of(const Scalar& v, DType dtype) {
     fits = v.is_floating()
                ? v.re < static_cast<double>(high) + 1 && v.re >= -std::ldexp(1, bits - 1)
                : v.kind != kUInt64 && v.i <= high && v.i >= -high - 1;
+  } else if (v.kind == kUInt64) {
+    fits = bits == 64 || static_cast<uint64_t>(v.i) >> bits == 0;
   } else {
     double limit = std::ldexp(1, bits);
     fits = v.re < limit && v.re > -limit;

@@ -169,7 +169,9 @@ PyObject* as_index(PyObject* self) {
     const Tensor& t = unwrap(self);
     FACULA_CHECK(t.numel() == 1 && !is_inexact(t.dtype()), kType,
                  "only integer tensors of a single element can be converted to an index");
-    return scalar_object(Scalar(value_of(self, "index").to_int()));
+    Scalar s = value_of(self, "index");
+    if (s.kind == kUInt64) return PyLong_FromUnsignedLongLong(static_cast<uint64_t>(s.i));
+    return scalar_object(Scalar(s.to_int()));
   });
 }
 

@@ -44,10 +44,14 @@ TEST(DType, PromotionFollowsTheTable) {
   EXPECT_EQ(promote(kUInt64, kFloat32), kFloat32);
 }
 
-TEST(DType, WideUnsignedTypesHaveFewPartners) {
-  EXPECT_THROW(promote(kUInt16, kInt32), Error);
-  EXPECT_THROW(promote(kUInt16, kUInt32), Error);
+TEST(DType, UnsignedAndSignedTypesMeetInTheLeastThatHoldsBoth) {
+  EXPECT_EQ(promote(kUInt16, kUInt32), kUInt32);
+  EXPECT_EQ(promote(kUInt16, kInt16), kInt32);
+  EXPECT_EQ(promote(kUInt16, kInt32), kInt32);
+  EXPECT_EQ(promote(kInt8, kUInt32), kInt64);
+  EXPECT_EQ(promote(kUInt64, kUInt8), kUInt64);
   EXPECT_THROW(promote(kInt8, kUInt64), Error);
+  EXPECT_THROW(promote(kUInt64, kInt64), Error);
 }
 
 TEST(DType, PromotionIsSymmetricAndHoldsBothCategories) {

@@ -46,13 +46,20 @@ struct Complex {
   friend FACULA_INLINE bool operator!=(Complex a, Complex b) { return !(a == b); }
 
  private:
-  // The divisor is scaled by its larger part; 0 and non-finite divisors give what IEEE division of
-  // the parts gives.
+  // Stands for a part of an infinite number: 1 or -1 for infinity, else zero of the same sign.
+  static FACULA_INLINE T unit(T v) {
+    constexpr T inf = T(__builtin_inf());
+    return v == inf ? T(1) : v == -inf ? T(-1) : v * T(0);
+  }
+  // The divisor is scaled by its larger part. 0 and NaN give what IEEE division of the parts gives,
+  // an infinite divisor of a finite number gives zero (C11, annex G.5.1).
   static FACULA_INLINE Complex divide(Complex a, Complex b) {
     T x = b.re < 0 ? -b.re : b.re, y = b.im < 0 ? -b.im : b.im;
     T scale = x < y ? y : x;
     if (scale == 0) return {a.re / scale, a.im / scale};
-    T c = b.re / scale, d = b.im / scale, n = c * c + d * d;
+    bool infinite = scale == T(__builtin_inf());
+    T c = infinite ? unit(b.re) : b.re / scale, d = infinite ? unit(b.im) : b.im / scale;
+    T n = c * c + d * d;
     T p = a.re / scale, q = a.im / scale;
     return {(p * c + q * d) / n, (q * c - p * d) / n};
   }

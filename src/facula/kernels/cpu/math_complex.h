@@ -109,6 +109,13 @@ FACULA_INLINE bool m_isfinite(Complex<T> z) {
   return m_isfinite(z.re) && m_isfinite(z.im);
 }
 
+// m_scaled multiplies by a factor whose imaginary part, when it is 0, is no term of the product:
+// infinite parts stay apart.
+template <class T>
+FACULA_INLINE Complex<T> m_scaled(Complex<T> z, Complex<T> by) {
+  return by.im == 0 ? z * by.re : z * by;
+}
+
 template <class T>
 FACULA_INLINE Complex<T> m_reciprocal(Complex<T> z) {
   return Complex<T>(T(1), T(0)) / z;

@@ -88,13 +88,19 @@ FACULA_INLINE T m_frac(T x) {
   return 0;
 }
 
+template <class T>
+FACULA_INLINE auto m_scaled(T x, T by) {
+  return by * x;
+}
+
 // m_fmod has the sign of x; m_remainder the sign of y; m_floor_divide rounds down.
 FACULA_INLINE float m_fmod(float x, float y) { return __builtin_fmodf(x, y); }
 FACULA_INLINE double m_fmod(double x, double y) { return __builtin_fmod(x, y); }
 template <Real T>
 FACULA_INLINE T m_remainder(T x, T y) {
   T r = m_fmod(x, y);
-  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+  if (r == 0) return sign_as(T(0), y);
+  return (r < 0) != (y < 0) ? r + y : r;
 }
 template <Real T>
 FACULA_INLINE T m_floor_divide(T x, T y) {

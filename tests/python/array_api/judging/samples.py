@@ -14,7 +14,6 @@ from judging.draws import (
     MILD,
     NUMERIC,
     REAL,
-    UNSIGNED,
     Draw,
     Dtype,
 )
@@ -488,10 +487,8 @@ def _(d):
 
 
 def _wider(d, dtype):
-    if dtype in UNSIGNED:
-        return d.one("uint64", "float64")
     if dtype in INTEGERS:
-        return d.one("int64", "float64")
+        return d.one(*INTEGERS, "float64")
     return "float64" if dtype in FLOATS else "complex128"
 
 
