@@ -145,7 +145,11 @@ def _from_file(filename: Any, shared: bool = False, nbytes: int = 0) -> _C.Untyp
 
     if not isinstance(filename, (str, bytes, os.PathLike)):
         raise TypeError(f"from_file: expected a path, got {type(filename).__name__}")
-    with open(filename, "r+b" if shared else "rb") as file:
+    try:
+        opened = open(filename, "r+b" if shared else "rb")
+    except OSError as error:
+        raise RuntimeError(f"from_file: unable to open file <{filename!s}>: {error}") from error
+    with opened as file:
         size = os.fstat(file.fileno()).st_size
         if shared and size < nbytes:
             file.truncate(nbytes)

@@ -138,9 +138,9 @@ def pullback(
     """
     ctx = Leaves(name)
     inputs, spec = ctx.add_tree(primals, "the primals")
-    if tangents is not None:
-        ctx.start_forward(tangents)
     try:
+        if tangents is not None:
+            ctx.start_forward(tangents)
         result = ctx.run(func, inputs, kwargs or {})
     finally:
         ctx.end_forward()

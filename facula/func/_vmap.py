@@ -209,10 +209,13 @@ def vmap(
         flat, dims, spec, size = _flat_in_dims(in_dims, args, func)
         if chunk_size is None or chunk_size >= size:
             return _run(func, flat, dims, spec, size, out_dims, randomness, kwargs)
-        parts = [
-            _run(func, piece, dims, spec, n, out_dims, randomness, kwargs)
-            for piece, n in _chunks(flat, dims, size, chunk_size)
-        ]
+        # The same numbers for all samples are the same ones for all chunks.
+        state = facula.get_rng_state() if randomness == "same" else None
+        parts = []
+        for piece, n in _chunks(flat, dims, size, chunk_size):
+            if state is not None:
+                facula.set_rng_state(state)
+            parts.append(_run(func, piece, dims, spec, n, out_dims, randomness, kwargs))
         return _join(parts, out_dims, func)
 
     return wrapped

@@ -154,6 +154,11 @@ def nested_tensor_from_jagged(
     structure = Structure(offsets, lengths, ragged)
     _check_rows(structure, values.size(ragged - 1))
     if max_seqlen is not None:
+        if max_seqlen < max(structure.counts(), default=0):
+            raise RuntimeError(
+                f"nested_tensor_from_jagged(): max_seqlen is {max_seqlen}, but an item has "
+                f"{max(structure.counts())} rows"
+            )
         structure._cache["max"] = max_seqlen
     if min_seqlen is not None:
         structure._cache["min"] = min_seqlen
@@ -173,12 +178,14 @@ def _check_rows(structure: Structure, total: int) -> None:
             "nested_tensor_from_jagged(): expected one offset more than lengths, got "
             f"{offsets.size(0)} and {0 if lengths is None else lengths.size(0)}"
         )
+    end = 0
     for first, n in structure.rows():
-        if first < 0 or n < 0 or first + n > total:
+        if n < 0 or first < end or first + n > total:
             raise RuntimeError(
                 f"nested_tensor_from_jagged(): rows {first} to {first + n} of an item do not lie "
-                f"in the {total} rows of values"
+                f"in the {total} rows of values, or overlap those of the item before"
             )
+        end = first + n
 
 
 def _lengths_of(value: int | Tensor, batch: int, name: str) -> Tensor:

@@ -167,6 +167,7 @@ _SAME = frozenset(
     "zeros_like ones_like empty_like".split()
 )
 _PLAIN = frozenset(
-    "dtype device layout requires_grad is_leaf grad_fn numel element_size backward retain_grad "
-    "is_floating_point is_complex".split()
+    "dtype device layout requires_grad is_leaf grad_fn numel element_size itemsize backward "
+    "retain_grad retains_grad is_floating_point is_complex is_signed is_cuda is_cpu is_meta "
+    "is_quantized is_sparse is_inference is_pinned get_device output_nr _version".split()
 )

@@ -29,7 +29,12 @@ class NestedInt(int):
         return format(repr(self), spec)
 
     def __reduce__(self) -> tuple:
-        return (NestedInt, (self._number,))
+        return (_fresh_symbol, ())
+
+
+def _fresh_symbol() -> NestedInt:
+    """Return a symbol of this process: numbers of another one mean other rows here."""
+    return NestedInt(next(_numbers))
 
 
 def _nested_int(offsets: Tensor, lengths: Tensor | None) -> NestedInt:
@@ -37,7 +42,7 @@ def _nested_int(offsets: Tensor, lengths: Tensor | None) -> NestedInt:
     key = offsets if lengths is None else lengths
     symbol = key.__dict__.get("_nested_int")
     if symbol is None:
-        symbol = key._nested_int = NestedInt(next(_numbers))
+        symbol = key._nested_int = _fresh_symbol()
     return symbol
 
 

@@ -105,7 +105,12 @@ def sampled_addmm(
     """Give `alpha * (mat1 @ mat2) + beta * input` at the pattern of a CSR `input`."""
     if not is_sparse(input) or input.layout is not _C.sparse_csr:
         raise RuntimeError("sampled_addmm: Expected input to be in the layout sparse_csr")
-    rows, cols = _C._sparse_convert(input, _C.sparse_coo, None, 0)._indices()
+    from facula.sparse import _functions
+
+    # The columns in the order of the values, which need not be sorted.
+    rows, cols = _functions._convert_indices_from_csr_to_coo(
+        input.crow_indices(), input.col_indices()
+    )
     dots = (mat1.index_select(-2, rows) * mat2.mT.index_select(-2, cols)).sum(-1)
     return _operators.on_values(input, lambda v: alpha * dots + beta * v)
 

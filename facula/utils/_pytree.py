@@ -234,7 +234,10 @@ def tree_flatten(
 ) -> tuple[list[Any], TreeSpec]:
     """Return the leaves of a tree, in order, and its structure."""
     leaves: list[Any] = []
-    spec = _flatten(tree, leaves, is_leaf)
+    try:
+        spec = _flatten(tree, leaves, is_leaf)
+    except RecursionError:
+        raise ValueError("tree_flatten: the tree holds itself, or is nested too deeply") from None
     return leaves, spec
 
 

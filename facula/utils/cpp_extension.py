@@ -129,10 +129,10 @@ def library_paths(device_type: str = "cpu", cuda: bool = False) -> list[str]:
     return [str(_PACKAGE / "lib")]
 
 
-def _compiler() -> str:
+def _compiler() -> list[str]:
     for name in (os.environ.get("CXX", ""), "c++", "g++", "clang++"):
         if name and (found := shutil.which(name.split()[0])):
-            return found
+            return [found, *name.split()[1:]]
     raise RuntimeError(
         "no C++ compiler was found: extensions need one that knows C++20 (g++ 11 or newer), in "
         "PATH or named by the variable CXX"
@@ -185,9 +185,9 @@ def _build(
         compiler = _compiler()
         objects = [str(folder / f"{i}_{source.stem}.o") for i, source in enumerate(sources)]
         for source, object_ in zip(sources, objects, strict=True):
-            _run([compiler, *compiling, "-c", str(source), "-o", object_], name, verbose)
+            _run([*compiler, *compiling, "-c", str(source), "-o", object_], name, verbose)
         part = str(target) + ".part"
-        _run([compiler, *objects, *linking, "-o", part], name, verbose)
+        _run([*compiler, *objects, *linking, "-o", part], name, verbose)
         os.replace(part, target)
     return target
 
@@ -236,7 +236,9 @@ def load(
             raise FileNotFoundError(f"load: there is no file {file}")
     compiling = _compile_options(name, extra_cflags or (), extra_include_paths or ())
     linking = _link_options(extra_ldflags or ())
-    texts = [part for file in files for part in (str(file), file.read_text())]
+    folders = {*(f.parent for f in files), *map(Path, extra_include_paths or ())}
+    headers = (h for folder in sorted(folders) for h in sorted(folder.glob("*.h*")))
+    texts = [part for file in (*files, *headers) for part in (str(file), file.read_text())]
     stamp = _hash([*texts, *compiling, *linking, os.environ.get("CXX", "")])
     base = Path(build_directory) if build_directory else _root() / name
     library = _build(name, files, base / stamp, compiling, linking, verbose)

@@ -146,3 +146,20 @@ def test_own_formulas():
     with FlopCounterMode(display=False) as counter:
         facula.ones(7).exp()
     assert counter.get_total_flops() == 7
+
+
+def test_a_mode_must_give_a_result():
+    class Forgetful(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            func(*args, **(kwargs or {}))
+
+    class Empty(Forgetful):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return ()
+
+    x = facula.ones(2)
+    for mode in (Forgetful, Empty):
+        with mode(), pytest.raises(TypeError):
+            (x + 1).sum()
+        with mode(), pytest.raises(TypeError):
+            x.sum().item()

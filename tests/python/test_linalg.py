@@ -262,3 +262,13 @@ def test_large_chain_and_broadcast() -> None:
     facula.testing.assert_close(a @ linalg.solve(a, b), b.expand(4, 5, 3, 2))
     parts = [matrix(2, 3), matrix(3, 4), matrix(4, 2)]
     facula.testing.assert_close(facula.chain_matmul(*parts), parts[0] @ parts[1] @ parts[2])
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_singular_values_of_matrices_that_are_not_finite(value):
+    """The iterations of LAPACK would never end."""
+    a = matrix(2, 3, 3)
+    a[1, 0, 2] = value
+    for f in (linalg.svd, linalg.svdvals, linalg.polar, linalg.pinv, linalg.matrix_rank):
+        with pytest.raises(linalg.LinAlgError, match="non-finite"):
+            f(a)

@@ -116,3 +116,14 @@ def test_arithmetic_takes_two_numbers():
     for call in (lambda: facula.maximum(1, 2), lambda: facula.add(1, "2"), lambda: facula.eq(1, 2)):
         with pytest.raises(TypeError):
             call()
+
+
+@pytest.mark.parametrize("number", [np.float32(1.5), 1.5, np.int64(2)])
+def test_refused_calls_keep_their_error(number):
+    """The arguments of a refused call are looked at for an old order; the refusal must survive."""
+    with pytest.raises(TypeError):
+        facula.swapdims(number, 0, 1)
+    with pytest.raises(TypeError):
+        facula.linalg.householder_product(number, X)
+    with pytest.raises(TypeError):
+        X.add(number, "a")

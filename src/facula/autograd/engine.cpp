@@ -85,7 +85,8 @@ class Task {
 void add_to(Tensor& slot, Tensor gradient) {
   if (!slot.defined()) {
     slot = std::move(gradient);
-  } else if (grad_enabled() || (gradient->intercept & kInterceptBatched) || !is_unshared(slot) ||
+  } else if (grad_enabled() || (gradient->intercept & kInterceptBatched) ||
+             ((slot->intercept | gradient->intercept) & kInterceptSparse) || !is_unshared(slot) ||
              !is_dense(slot) || requires_grad(slot)) {
     slot = gradient_ops.add(slot, gradient);
   } else {

@@ -136,7 +136,14 @@ Values attend_tiled_rule(BatchCall& call) {
     return {};
   }
   if (mask && call.rank(3) == 4 && call.args[3].as<Tensor>().size(0) != 1) return {};
-  return fold<-1, 0, 1, 2>(call);
+  if (call.size == 0) return {};
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  for (size_t k : {0, 1, 2}) args[k] = Value(fold_samples(call.front(k)));
+  Values out = call.again(std::move(args));
+  out[0] = Value(unfold_samples(out[0].as<Tensor>(), call.size));
+  Tensor lse = out[1].as<Tensor>();  // [heads, samples * batch * rows]
+  out[1] = Value(transpose(reshape(lse, {lse.size(0), call.size, lse.size(1) / call.size}), 0, 1));
+  return call.hide(std::move(out));
 }
 
 // The losses of [B, N] targets by their log-probabilities [B, N, C], and how many count.

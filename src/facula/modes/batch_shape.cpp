@@ -220,6 +220,8 @@ Values write_rule(BatchCall& call) {
   std::vector<Value> args = copied(call);
   args[0] = Value(call.value(0));
   for (size_t k = 1; k < args.size(); ++k) {
+    FACULA_CHECK(!args[k].is<Tensor>() || call.rank(k) <= call.rank(0), kRuntime, call.op.name,
+                 ": the source has more dimensions than the sample that is written to");
     if (!call.batched(k)) continue;
     args[k] = Value(with_rank(call.value(k), call.rank(0)));
   }

@@ -213,6 +213,7 @@ Tangents layer_norm_rule(const ForwardCall& c) {
 Tangents cross_entropy_rule(const ForwardCall& c) {
   if (c.args[5].real() != 0) return {};
   Tensor x = c.value(0), t = c.tangent(0);
+  if (!t.defined()) return {};
   int64_t dim = x.dim() == 1 ? 0 : 1;
   Tensor log_p = sub(t, along(mul(softmax(x, dim), t), dim));
   auto [loss, total] = nll_loss_classes(log_p, c.value(1), c.value(2), c.args[3].integer(),

@@ -70,6 +70,8 @@ void align(std::vector<Value>& args, const BatchCall& call, uint8_t bool_inputs)
     if (votes) voting.emplace_back(t);
     ++input;
   }
+  FACULA_CHECK(!call.op.writes || rank <= call.rank(0), kRuntime, call.op.name,
+               ": an output of ", call.rank(0), " dimensions does not hold a result of ", rank);
   bool mixed = scalars && voting.size() > 1;
   DType type = mixed ? common_type(voting) : kFloat32;
   input = 0;

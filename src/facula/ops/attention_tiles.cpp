@@ -89,6 +89,14 @@ void plan_sequences(Plan* plan, const Tensor& query, const Tensor& key, const Te
 
 Plan plan_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
                     const Tensor& query_spans, const Tensor& key_spans, bool causal, double scale) {
+  // The rows are internal, but interpreters may call them with anything.
+  bool fits = key.dtype() == query.dtype() && value.dtype() == query.dtype() &&
+              key.size(3) == query.size(3) && value.size(2) == key.size(2) &&
+              value.size(1) == key.size(1) && key.size(0) == query.size(0) &&
+              value.size(0) == query.size(0) && query_spans.defined() == key_spans.defined() &&
+              (!mask.defined() || (!query_spans.defined() &&
+                                   (mask.dtype() == kBool || mask.dtype() == query.dtype())));
+  FACULA_CHECK(fits, kRuntime, "attention in tiles: query, key, value and mask do not fit");
   Plan plan;
   kernels::TiledAttention& a = plan.attention;
   a.heads = query->sizes[1], a.kv_heads = key->sizes[1];
@@ -194,7 +202,8 @@ std::tuple<Tensor, Tensor, Tensor> attend_tiled_backward_fused(
   Tensor grad = dense_rows(grad_output);
   Plan plan = plan_attention(x, y, z, attn_mask, query_spans, key_spans, is_causal, scale);
   kernels::TiledAttention& a = plan.attention;
-  a.result = tile_heads(result, ragged);
+  Tensor out = dense_rows(result);
+  a.result = tile_heads(out, ragged);
   a.logsumexp = logsumexp.data();
   kernels::TiledGradients g;
   g.grad = tile_heads(grad, ragged);

@@ -32,7 +32,11 @@ void Box::opt_device(std::optional<Device> v) { args_.emplace_back(v); }
 void Box::opt_memory_format(std::optional<MemoryFormat> v) { args_.emplace_back(v); }
 void Box::generator(Generator* v) { args_.emplace_back(v); }
 
-bool Box::run() { return intercept(StackSide::kAbove, op_, args_, out_); }
+bool Box::run() {
+  if (!intercept(StackSide::kAbove, op_, args_, out_)) return false;
+  FACULA_CHECK(!out_.empty(), kType, op_.name, ": an interpreter gave no result");
+  return true;
+}
 
 Tensor Box::result(size_t i) const {
   FACULA_CHECK(i < out_.size(), kRuntime, op_.name, ": an interpreter gave ", out_.size(),
@@ -43,6 +47,8 @@ Tensor Box::result(size_t i) const {
 bool Box::take(Tensor& out) {
   if (!run()) return false;
   out = result(0);
+  FACULA_CHECK(out.defined(), kType, op_.name,
+               ": an interpreter gave None where a tensor is expected");
   return true;
 }
 bool Box::take(std::vector<Tensor>& out) {

@@ -66,6 +66,14 @@ std::tuple<Tensor, Tensor> general(const char* op, const Tensor& self, bool vect
   return {values, v};
 }
 
+// check_converges refuses what the iterations for singular values never get to the end of.
+void check_converges(const char* op, const Tensor& t) {
+  NoGrad no_grad;
+  if (!any_true(logical_not(isfinite(t)))) return;
+  throw LinAlgError(str(op, ": The algorithm failed to converge because the input matrix contained ",
+                        "non-finite values."));
+}
+
 // The kernel's parts: N values only, S thin factors, A square ones.
 std::tuple<Tensor, Tensor, Tensor> singular(const char* op, const Tensor& A, char parts) {
   check_matrix(op, A);
@@ -84,6 +92,7 @@ std::tuple<Tensor, Tensor, Tensor> singular(const char* op, const Tensor& A, cha
     }
     return {u, s, vh};
   }
+  check_converges(op, A);
   Tensor a = columns(A), info = new_empty(batch, kInt32);
   {
     LongWork work(a.numel());

@@ -138,7 +138,7 @@ void check_layer(const LayerPlan& p, const Tensor& data, const Tensor& h0, const
   }
   for (int64_t t = 0; t < p.steps(); ++t) {
     int64_t most = t ? p.batch_sizes[t - 1] : p.batch;
-    if (p.batch_sizes[t] < 1 || p.batch_sizes[t] > most ||
+    if (p.batch_sizes[t] < (p.batch ? 1 : 0) || p.batch_sizes[t] > most ||
         (t == 0 && p.batch_sizes[0] != p.batch)) {
       raise_error(ErrorKind::kRuntime,
                   "recurrent layer: batch sizes must not increase and begin with ",

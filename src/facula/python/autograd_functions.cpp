@@ -235,7 +235,7 @@ SourceLocation capture_location() {
 }
 
 void release_location(void* code) {
-  if (!Py_IsInitialized()) return;
+  if (!python_lives()) return;
   if (PyGILState_Check()) {
     Py_DECREF(static_cast<PyObject*>(code));
     return;

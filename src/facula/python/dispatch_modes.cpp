@@ -119,6 +119,7 @@ class PythonMode final : public Interpreter {
  public:
   explicit PythonMode(PyObject* taker) : taker_(Py_NewRef(taker)) {}
   ~PythonMode() override {
+    if (!python_lives()) return;
     PyGILState_STATE gil = PyGILState_Ensure();
     Py_DECREF(taker_);
     PyGILState_Release(gil);
@@ -188,10 +189,11 @@ PyObject* run_operator(PyObject*, PyObject* const* args, Py_ssize_t n) {
                      PyTuple_GET_SIZE(args[1]) == PyList_GET_SIZE(args[2]),
                  kType, "_run_operator(handle, types, values): as many values as types");
     const BoxedOp& op = operator_of(args[0]);
+    Owned given = own(PyList_AsTuple(args[2]));  // conversions may run code that changes the list
     std::vector<Value> values;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); ++i) {
       values.push_back(
-          to_value(PyList_GET_ITEM(args[2], i), utf8(PyTuple_GET_ITEM(args[1], i)), op.name));
+          to_value(PyTuple_GET_ITEM(given.get(), i), utf8(PyTuple_GET_ITEM(args[1], i)), op.name));
     }
     Values out = op.call(values);
     if (out.size() == 1) return to_python(out[0]);

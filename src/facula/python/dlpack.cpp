@@ -86,7 +86,7 @@ void fill(DlTensor& out, Export& e) {
 }
 
 void drop_export(void* context) {
-  if (!Py_IsInitialized()) return;
+  if (!python_lives()) return;
   PyGILState_STATE gil = PyGILState_Ensure();
   delete static_cast<Export*>(context);
   PyGILState_Release(gil);

@@ -55,7 +55,7 @@ struct HeldBuffer {
 };
 void release_buffer(void* context) {
   auto* held = static_cast<HeldBuffer*>(context);
-  if (Py_IsInitialized()) {
+  if (python_lives()) {
     PyGILState_STATE gil = PyGILState_Ensure();
     PyBuffer_Release(&held->view);
     PyGILState_Release(gil);

@@ -32,7 +32,7 @@ class GilGuard {
 // ---- the node
 
 FunctionNode::~FunctionNode() {
-  if (!context || !Py_IsInitialized()) return;
+  if (!context || !python_lives()) return;
   GilGuard gil;
   owned_by_cpp.fetch_sub(1, std::memory_order_relaxed);
   PyObject *type, *value, *trace;

@@ -23,6 +23,7 @@ void build(PyObject* module) {
   init_overrides(module);
   init_node_types(module);
   init_function_type(module);
+  check(Py_AtExit([] { python_ended = true; }));
   init_autograd(module);
   init_saved_hooks(module);
   init_gamma_draws(module);

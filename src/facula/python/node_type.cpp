@@ -36,7 +36,7 @@ PyHook::PyHook(PyObject* f, Kind k) : callable(Py_NewRef(f)), kind(k) {
 
 PyHook::~PyHook() {
   owned_by_cpp.fetch_sub(1, std::memory_order_relaxed);
-  if (!Py_IsInitialized()) return;
+  if (!python_lives()) return;
   PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);

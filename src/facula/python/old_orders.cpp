@@ -82,13 +82,33 @@ bool reorder(std::string_view name, PyObject* self, PyObject* const* args, Py_ss
 constexpr std::array<std::string_view, 9> kOfNumbers = {
     "add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"};
 
+// Pending sets the exception of the refused call aside while its arguments are looked at, which may
+// call into Python; it comes back unless another call takes its place.
+class Pending {
+ public:
+  Pending() { PyErr_Fetch(&type_, &value_, &trace_); }
+  ~Pending() {
+    if (type_) PyErr_Restore(type_, value_, trace_);
+  }
+  Pending(const Pending&) = delete;
+  void drop() {
+    Py_CLEAR(type_);
+    Py_CLEAR(value_);
+    Py_CLEAR(trace_);
+  }
+
+ private:
+  PyObject *type_, *value_, *trace_;
+};
+
 }  // namespace
 
 PyObject* call_with_numbers(const Entry* entries, int count, PyObject* self, PyObject* const* args,
                             Py_ssize_t nargs, PyObject* kwnames) {
-  if (self || nargs < 2 || !is_number(args[0]) || !is_number(args[1])) return nullptr;
-  if (!among(kOfNumbers, entries->signature->name)) return nullptr;
-  PyErr_Clear();
+  Pending refusal;
+  if (self || nargs < 2 || !among(kOfNumbers, entries->signature->name)) return nullptr;
+  if (!is_number(args[0]) || !is_number(args[1])) return nullptr;
+  refusal.drop();
   std::vector<PyObject*> given(args, args + nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0));
   Owned first(wrap(tensor_from_data(args[0], std::nullopt, std::nullopt, true)));
   given[0] = first.get();
@@ -97,10 +117,11 @@ PyObject* call_with_numbers(const Entry* entries, int count, PyObject* self, PyO
 
 PyObject* call_in_old_order(const Entry* entries, int count, PyObject* self, PyObject* const* args,
                             Py_ssize_t nargs, PyObject* kwnames) {
+  Pending refusal;
   Reordered call;
   const char* name = entries->signature->name;
   if (kwnames || !reorder(name, self, args, nargs, call)) return nullptr;
-  PyErr_Clear();
+  refusal.drop();
   std::string text = str("facula: this order of arguments of ", name,
                          " is deprecated: give the tensors first, factors by keyword");
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) return nullptr;

@@ -20,7 +20,7 @@ class HookGil {
 
 // drop releases a reference from any thread and leaves an exception that is set alone.
 void drop_packed(PyObject* object) {
-  if (!Py_IsInitialized()) return;
+  if (!python_lives()) return;
   HookGil gil;
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);

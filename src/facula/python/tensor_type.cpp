@@ -38,7 +38,7 @@ PyObject* take_back(Tensor t) {
 // nobody got at the object through a weak reference, it dies here, and the tensor with it; its
 // finalizers and weakref callbacks still find the tensor readable.
 bool drop_python(TensorImpl* p) {
-  if (!(p->flags & kOwnsPython) || !Py_IsInitialized()) return false;
+  if (!(p->flags & kOwnsPython) || !python_lives()) return false;
   PyGILState_STATE gil = PyGILState_Ensure();
   p->flags &= static_cast<uint16_t>(~kOwnsPython);
   owned_by_cpp.fetch_sub(1, std::memory_order_relaxed);

@@ -48,6 +48,7 @@ SparseTensor add_coo(const SparseTensor& a, const SparseTensor& b, const Scalar&
   DType dtype = promote(a.dtype(), b.dtype());
   Tensor left = settled(a.handle()), right = settled(b.handle());
   const Parts &p = parts_of(left), &q = parts_of(right);
+  check_same("add", p, q);
   Tensor x = scaled(values_of(left), 1, dtype), y = scaled(values_of(right), alpha, dtype);
   Parts out = p;
   out.coalesced = false;

@@ -159,7 +159,15 @@ void check_sizes(IntList sizes) {
 
 }  // namespace
 
+void check_plain(const Tensor& t) {
+  if (!t.defined()) return;
+  FACULA_CHECK(t.device().is_cpu() && !(t->intercept & kInterceptBatched), kNotImplemented,
+               "sparse tensors: not built for tensors of the meta device or inside vmap; use "
+               "to_dense()");
+}
+
 void check_parts(const Parts& parts, bool strict) {
+  for (const Tensor* t : {&parts.compressed, &parts.indices, &parts.values}) check_plain(*t);
   check_sizes(parts.sizes);
   if (!parts.is_coo()) return check_compressed(parts, strict);
   check_sizes(IntList(parts.sizes.data(),

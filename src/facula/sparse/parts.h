@@ -34,6 +34,10 @@ struct Parts {
   int64_t cols() const { return sizes[static_cast<size_t>(batch_dim()) + 1] / block(1); }
 };
 
+// check_plain refuses tensors that have no elements of their own to read: those of the meta device,
+// and those inside vmap.
+FACULA_API void check_plain(const Tensor& t);
+
 inline bool is_handle(const Tensor& t) { return t.defined() && (t->intercept & kInterceptSparse); }
 // parts_of gives the parts of a handle; RuntimeError for strided tensors.
 FACULA_API const Parts& parts_of(const Tensor& handle);

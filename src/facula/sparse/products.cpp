@@ -32,6 +32,8 @@ void check_rows(const kernels::RowMatrix& m) {
 
 // The raw products, without history.
 Tensor run_product(const Rows& at, const Tensor& values, const Tensor& dense, bool transposed) {
+  check_plain(values);
+  check_plain(dense);
   DType dtype = values.dtype();
   if (transposed && is_reduced(dtype)) {
     return to_dtype(run_product(at, to_dtype(values, kFloat32), to_dtype(dense, kFloat32), true),
@@ -49,6 +51,8 @@ Tensor run_product(const Rows& at, const Tensor& values, const Tensor& dense, bo
 }
 
 Tensor run_sample(const Rows& at, const Tensor& a, const Tensor& b) {
+  check_plain(a);
+  check_plain(b);
   Tensor x = to_contiguous(a), y = to_contiguous(b);
   Tensor out = new_empty({at.col.numel()}, a.dtype());
   kernels::RowMatrix m = at.view();

@@ -77,6 +77,7 @@ Parts without_values(const Parts& p, const Tensor& values) {
 const Parts& parts_of(const Tensor& handle) { return payload(handle).parts; }
 
 Tensor make_handle(Parts parts) {
+  for (const Tensor* t : {&parts.compressed, &parts.indices, &parts.values}) check_plain(*t);
   count_elements(parts.sizes, "sparse tensor");
   parts.values = plain(parts.values);
   if (overlaps_itself(parts.values)) parts.values = to_contiguous(parts.values);  // users write

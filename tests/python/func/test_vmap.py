@@ -392,3 +392,35 @@ def test_functions() -> None:
     y = rand(4)
     got = vmap(Double.apply, (0, None))(x, y)
     np.testing.assert_allclose(got.numpy(), x.numpy() * 2 + y.numpy())
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_in_tiles(masked):
+    """Enough queries for tiles; the samples share neither heads nor statistics."""
+    q, k, v = (rand(B, 2, 2, 16, 4, seed=s).requires_grad_() for s in range(3))
+    mask = rand(16, 16, seed=3) if masked else None
+
+    def attend(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+    got = vmap(attend)(q, k, v)
+    want = facula.stack([attend(q[i], k[i], v[i]) for i in range(B)])
+    assert facula.allclose(got, want)
+    grads = facula.autograd.grad(got.square().sum(), (q, k, v))
+    for a, b in zip(grads, facula.autograd.grad(want.square().sum(), (q, k, v)), strict=True):
+        assert facula.allclose(a, b)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [lambda x, y: x.add_(y), lambda x, y: x.copy_(y), lambda x, y: x.masked_fill_(y > 0, 0.0)],
+)
+def test_writes_do_not_take_other_dimensions_for_samples(write):
+    """Each sample is a vector; a matrix does not fit into it, whatever its size."""
+    with pytest.raises(RuntimeError):
+        vmap(lambda x: write(x, rand(B, 4)))(rand(B, 4))
+
+
+def test_the_same_numbers_in_every_chunk():
+    got = vmap(lambda x: x + facula.rand(2), randomness="same", chunk_size=2)(facula.zeros(5, 2))
+    assert facula.equal(got, got[:1].expand(5, 2))

@@ -414,3 +414,15 @@ def test_copies():
     twin = copy.deepcopy(t)
     assert facula.equal(twin, t) and twin.requires_grad
     assert facula.equal(pickle.loads(pickle.dumps(t)), t)
+
+
+def test_items_may_not_share_rows():
+    offsets, lengths = facula.tensor([0, 2, 4]), facula.tensor([3, 2])
+    with pytest.raises(RuntimeError, match="overlap"):
+        nested.nested_tensor_from_jagged(facula.ones(6, 2), offsets, lengths)
+
+
+def test_a_loaded_tensor_has_a_symbol_of_its_own():
+    a = jagged(items(2))
+    b = pickle.loads(pickle.dumps(a))
+    assert a.size(1) != b.size(1) and b.size(1) == (b * 2).size(1)

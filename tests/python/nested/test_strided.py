@@ -14,6 +14,7 @@ def parts():
 def test_parts(parts):
     t = nested.nested_tensor(parts)
     assert t.is_nested and t.layout is facula.strided and len(t) == 2 and t.dim() == 3
+    assert t.is_cpu and not t.is_meta and t.is_signed()
     for a, b in zip(t.unbind(), parts, strict=True):
         assert facula.equal(a, b)
     assert facula.equal(t[1], parts[1]) and t.numel() == 18

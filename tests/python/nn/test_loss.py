@@ -255,3 +255,9 @@ def test_adaptive_log_softmax(rng):
         layer(tensor(x), tensor(y + 1))
     with pytest.raises(ValueError, match="cutoffs should be a sequence of unique"):
         nn.AdaptiveLogSoftmaxWithLoss(4, 10, [5, 2])
+
+
+def test_binary_cross_entropy_refuses_nan():
+    one = facula.tensor([1.0])
+    with pytest.raises(RuntimeError, match="between 0 and 1"):
+        facula.nn.functional.binary_cross_entropy(one * float("nan"), one)

@@ -226,3 +226,12 @@ def test_pad_sequence():
     assert [tuple(p.shape) for p in parts] == [(3, 2), (1, 2)]
     parts = rnn.unpack_sequence(rnn.pack_sequence([b, a], enforce_sorted=False))
     assert [tuple(p.shape) for p in parts] == [(1, 2), (3, 2)]
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_no_samples(kind):
+    net = getattr(facula.nn, kind)(3, 4, num_layers=2)
+    out, _ = net(facula.ones(2, 0, 3, requires_grad=True))
+    assert out.shape == (2, 0, 4)
+    out.sum().backward()
+    assert all(not p.grad.any() for p in net.parameters())

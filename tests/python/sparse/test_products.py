@@ -355,3 +355,29 @@ def test_assert_close_takes_sparse_tensors():
     with pytest.raises(AssertionError, match="layout"):
         close(s, s.to_sparse_csr())
     close(s, s.to_sparse_csr(), check_layout=False)
+
+
+def test_samples_and_tensors_without_data_are_refused():
+    a = matrix().to_sparse_csr()
+    with pytest.raises(NotImplementedError, match="inside vmap"):
+        facula.vmap(lambda v: a @ v)(facula.ones(3, 6, dtype=facula.float64))
+    with pytest.raises(NotImplementedError, match="meta"):
+        facula.sparse.mm(a, facula.ones(6, 2, dtype=facula.float64, device="meta"))
+    index = facula.zeros(2, 1, dtype=facula.int64)
+    with pytest.raises((NotImplementedError, RuntimeError)):
+        facula.sparse_coo_tensor(index.to("meta"), facula.ones(1), (2, 2))
+    with pytest.raises((NotImplementedError, RuntimeError)):
+        facula.vmap(lambda i: facula.sparse_coo_tensor(i, facula.ones(1), (2, 2)).to_dense())(
+            facula.zeros(3, 2, 1, dtype=facula.int64)
+        )
+
+
+def test_sampled_products_keep_the_order_of_unsorted_columns():
+    a = facula.sparse_csr_tensor(
+        facula.tensor([0, 2, 3]), facula.tensor([2, 0, 1]), facula.tensor([10.0, 20.0, 30.0]),
+        (2, 3), check_invariants=False,
+    )  # fmt: skip
+    x, y = facula.arange(4.0).view(2, 2), facula.arange(6.0).view(2, 3)
+    got = facula.sparse.sampled_addmm(a, x, y).to_dense()
+    dense = a.to_dense()
+    assert facula.equal(got, (dense + x @ y) * (dense != 0))

@@ -95,3 +95,10 @@ def test_results_of_operators_are_told_apart_from_named_tuples():
     found = facula.ones(2).max(0)
     assert tree.is_structseq_instance(found) and tree.is_structseq(type(found))
     assert not tree.is_namedtuple(found) and not tree.is_structseq_instance((1, 2))
+
+
+def test_a_tree_that_holds_itself():
+    holds_itself = [1]
+    holds_itself.append(holds_itself)
+    with pytest.raises(ValueError, match="holds itself"):
+        tree.tree_flatten(holds_itself)

@@ -81,13 +81,17 @@ struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, b
     int overflow = 0;
     long long value = number ? PyLong_AsLongLongAndOverflow(number, &overflow) : 0;
     Py_XDECREF(number);
-    if (!number || overflow || value != static_cast<long long>(static_cast<T>(value))) {
+    bool negative = std::is_unsigned_v<T> && value < 0;
+    if (!number || overflow || negative || value != static_cast<long long>(static_cast<T>(value))) {
       PyErr_Clear();
       throw Mismatch{"an int that fits"};
     }
     return static_cast<T>(value);
   }
-  static PyObject* to(T value) { return PyLong_FromLongLong(static_cast<long long>(value)); }
+  static PyObject* to(T value) {
+    if (std::is_unsigned_v<T>) return PyLong_FromUnsignedLongLong(value);
+    return PyLong_FromLongLong(static_cast<long long>(value));
+  }
 };
 
 template <class T>
