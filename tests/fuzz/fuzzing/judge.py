@@ -90,9 +90,14 @@ def outside(t: facula.Tensor) -> str:
     return ""
 
 
+def parts_of(value: Any) -> list[facula.Tensor]:
+    """Returns the tensors of a result; of nested ones the items, which have shapes."""
+    return [p for t in tensors_in(value) for p in (t.unbind() if t.is_nested else [t])]
+
+
 def read(value: Any) -> str:
     """Looks at every tensor of a result; says what is wrong."""
-    for t in tensors_in(value):
+    for t in parts_of(value):
         wrong = outside(t)
         if wrong:
             return wrong
@@ -106,7 +111,7 @@ def read(value: Any) -> str:
 
 def differentiate(value: Any) -> None:
     """Runs backward through a result, with a graph of the gradients themselves."""
-    wanted = [t for t in tensors_in(value) if t.requires_grad and t.numel() <= 4096]
+    wanted = [t for t in parts_of(value) if t.requires_grad and t.numel() <= 4096]
     if not wanted or any(t.is_meta for t in wanted):
         return
     total = sum((t.abs() if t.is_complex() else t).sum() for t in wanted)
