@@ -14,19 +14,10 @@ from typing import Any
 import facula
 from facula import _C
 from facula.sparse import _create
+from facula.sparse._table import TABLE, entry
 from facula.sparse._tensor import BLOCKED, SparseTensor, is_sparse, parts, refuse
 
 Tensor = _C.Tensor
-TABLE: dict[str, Callable[..., Any]] = {}
-
-
-def _entry(*names: str) -> Callable[[Callable], Callable]:
-    def add(function: Callable) -> Callable:
-        for name in names:
-            TABLE[name] = function
-        return function
-
-    return add
 
 
 def _of_tensors(count: int, *names: str) -> Callable[[Callable], Callable]:
@@ -41,7 +32,7 @@ def _of_tensors(count: int, *names: str) -> Callable[[Callable], Callable]:
                     raise TypeError(f"{names[0]}(): expected a Tensor as argument, got {kind}")
             return function(*args, **kwargs)
 
-        return _entry(*names)(checked)
+        return entry(*names)(checked)
 
     return add
 
@@ -72,7 +63,7 @@ _UNARY = (
     "abs asin asinh atan atanh ceil floor round trunc frac deg2rad rad2deg erf erfinv expm1 log1p "
     "sgn sign sin sinh tan tanh sqrt relu isnan isinf isposinf isneginf signbit nan_to_num "
     "conj_physical conj resolve_conj resolve_neg square absolute arcsin arcsinh arctan arctanh fix "
-    "hardtanh leaky_relu logit"
+    "leaky_relu"
 ).split()
 _LINEAR = "neg negative positive real imag".split()
 
@@ -89,14 +80,12 @@ def _unary(name: str, merge: bool) -> Callable:
 
 
 for _name in _UNARY:
-    if _name not in ("hardtanh", "leaky_relu", "logit"):
-        TABLE[_name] = _unary(_name, True)
+    TABLE[_name] = _unary(_name, True)
 for _name in _LINEAR:
     TABLE[_name] = _unary(_name, False)
-TABLE["leaky_relu"] = _unary("leaky_relu", True)
 
 
-@_entry("pow", "__pow__")
+@entry("pow", "__pow__")
 def _pow(input: Any, exponent: Any, *, out: Any = None) -> SparseTensor:
     _no_out("pow", out)
     if not is_sparse(input) or not _is_number(exponent):
@@ -116,7 +105,7 @@ def _kind(t: Tensor) -> str:
     return "sparse" if is_sparse(t) else "dense"
 
 
-@_entry("add", "__add__", "__radd__", "__iadd__")
+@entry("add", "__add__", "__radd__", "__iadd__")
 def _add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
     _no_out("add", out)
     if is_sparse(input) and is_sparse(other):
@@ -133,19 +122,19 @@ def _add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
     raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
 
 
-@_entry("sub", "subtract", "__sub__", "__isub__")
+@entry("sub", "subtract", "__sub__", "__isub__")
 def _sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         raise RuntimeError("sub(sparse, dense) is not supported. Use sub(dense, sparse) instead.")
     return _add(input, other, alpha=-alpha, out=out)
 
 
-@_entry("rsub", "__rsub__")
+@entry("rsub", "__rsub__")
 def _rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return _sub(other, input, alpha=alpha)
 
 
-@_entry("mul", "multiply", "__mul__", "__rmul__", "__imul__")
+@entry("mul", "multiply", "__mul__", "__rmul__", "__imul__")
 def _mul(input: Any, other: Any, *, out: Any = None) -> Tensor:
     _no_out("mul", out)
     if not is_sparse(input):
@@ -155,7 +144,7 @@ def _mul(input: Any, other: Any, *, out: Any = None) -> Tensor:
     return _C._sparse_mul(input, other)
 
 
-@_entry("div", "divide", "true_divide", "__truediv__", "__itruediv__")
+@entry("div", "divide", "true_divide", "__truediv__", "__itruediv__")
 def _div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
     _no_out("div", out)
     if not is_sparse(input) or is_sparse(other):
@@ -173,7 +162,7 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any =
     )
 
 
-@_entry("floor_divide", "__floordiv__")
+@entry("floor_divide", "__floordiv__")
 def _floor_divide(input: Any, other: Any) -> Tensor:
     return _div(input, other, rounding_mode="floor")
 
@@ -282,7 +271,7 @@ def _addmv(
 # ---- reductions
 
 
-@_entry("sum")
+@entry("sum")
 def _sum(
     input: SparseTensor,
     dim: Any = None,
@@ -306,7 +295,7 @@ def _sum(
     return result
 
 
-@_entry("vector_norm")
+@entry("vector_norm")
 def _vector_norm(
     x: SparseTensor,
     ord: Any = 2,
@@ -319,7 +308,7 @@ def _vector_norm(
     return _norm(x, ord, dim, keepdim, dtype, out)
 
 
-@_entry("norm")
+@entry("norm")
 def _norm(
     input: SparseTensor,
     p: Any = "fro",
@@ -345,17 +334,17 @@ def _is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.layout is other.layout and input.shape == other.shape
 
 
-@_entry("any")
+@entry("any")
 def _any(input: SparseTensor) -> Tensor:
     return _C._sparse_raw_values(coalesced(input)).any()
 
 
-@_entry("softmax")
+@entry("softmax")
 def _softmax(input: SparseTensor, dim: int, dtype: Any = None, _stacklevel: int = 3) -> Tensor:
     return _C._sparse_softmax(_cast(input, dtype), dim, False)
 
 
-@_entry("log_softmax")
+@entry("log_softmax")
 def _log_softmax(input: SparseTensor, dim: int, dtype: Any = None, _stacklevel: int = 3) -> Tensor:
     return _C._sparse_softmax(_cast(input, dtype), dim, True)
 
@@ -367,7 +356,7 @@ def _cast(t: SparseTensor, dtype: Any) -> SparseTensor:
     return t if dtype is None or dtype == t.dtype else on_values(t, lambda v: v.to(dtype))
 
 
-@_entry("clone")
+@entry("clone")
 def _clone(input: SparseTensor, *, memory_format: Any = None) -> SparseTensor:
     t = _C._sparse_settled(input)
     p = parts(t)
@@ -379,7 +368,7 @@ def _clone(input: SparseTensor, *, memory_format: Any = None) -> SparseTensor:
     )
 
 
-@_entry("to")
+@entry("to")
 def _to(input: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
     copy = kwargs.get("copy", False)
     kwargs.pop("memory_format", None)
@@ -418,7 +407,7 @@ def _type_as(input: SparseTensor, other: Tensor) -> SparseTensor:
     return _cast(input, other.dtype)
 
 
-@_entry("type")
+@entry("type")
 def _type(input: SparseTensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     if dtype is None:
         plain = facula.empty(0, dtype=input.dtype).type()
@@ -427,25 +416,25 @@ def _type(input: SparseTensor, dtype: Any = None, non_blocking: bool = False) ->
     return _cast(input, facula.empty(0, dtype=input.dtype).type(dtype).dtype)
 
 
-@_entry("cpu")
+@entry("cpu")
 def _cpu(input: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
     return input
 
 
-@_entry("cuda")
+@entry("cuda")
 def _cuda(input: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
     facula.empty(0).cuda(*args, **kwargs)
     return input
 
 
-@_entry("is_contiguous")
+@entry("is_contiguous")
 def _is_contiguous(input: SparseTensor, *args: Any, **kwargs: Any) -> bool:
     if not parts(input).is_coo:
         raise RuntimeError("Tensors of type SparseCsrTensorImpl do not have is_contiguous")
     return False
 
 
-@_entry("tensor")
+@entry("tensor")
 def _tensor(
     data: SparseTensor, *, dtype: Any = None, requires_grad: bool = False, **kwargs: Any
 ) -> SparseTensor:
@@ -453,17 +442,17 @@ def _tensor(
     return made.requires_grad_() if requires_grad else made
 
 
-@_entry("as_tensor")
+@entry("as_tensor")
 def _as_tensor(data: SparseTensor, dtype: Any = None, device: Any = None) -> SparseTensor:
     return _cast(data, dtype)
 
 
-@_entry("is_pinned", "is_shared", "is_distributed", "is_conj", "is_neg", "_is_view", "is_set_to")
+@entry("is_pinned", "is_shared", "is_distributed", "is_conj", "is_neg", "_is_view", "is_set_to")
 def _false(*args: Any, **kwargs: Any) -> bool:
     return False
 
 
-@_entry("is_nonzero", "item", "__bool__", "__float__", "__int__", "__index__", "__complex__")
+@entry("is_nonzero", "item", "__index__", "__complex__")
 def _one_value(input: SparseTensor) -> Any:
     if input.numel() != 1:
         raise RuntimeError(f"a Tensor with {input.numel()} elements cannot be converted to Scalar")
@@ -530,7 +519,7 @@ for _names, _error, _text in (
         TABLE[_name] = _refusal(_error, _text)
 
 
-@_entry("backward")
+@entry("backward")
 def _backward(
     input: SparseTensor,
     gradient: Any = None,
@@ -544,7 +533,7 @@ def _backward(
 # ---- tensors like others
 
 
-@_entry("zeros_like", "empty_like")
+@entry("zeros_like", "empty_like")
 def _zeros_like(
     input: SparseTensor,
     *,
@@ -575,7 +564,7 @@ def _zeros_like(
     return t.requires_grad_() if requires_grad else t
 
 
-@_entry("ones_like", "full_like", "rand_like", "randn_like", "randint_like")
+@entry("ones_like", "full_like", "rand_like", "randn_like", "randint_like")
 def _full_like(input: SparseTensor, *args: Any, **kwargs: Any) -> Tensor:
     raise refuse("fill_", kwargs.get("layout") or input.layout)
 
@@ -596,7 +585,7 @@ for _name in ("zeros", "ones", "empty"):
 # ---- in place
 
 
-@_entry("zero_")
+@entry("zero_")
 def _zero(input: SparseTensor) -> SparseTensor:
     return input._replace(_zeros_like(input))
 
@@ -615,7 +604,7 @@ def _copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     return input._replace(_clone(_cast(src, input.dtype)))
 
 
-@_entry("add_")
+@entry("add_")
 def _add_in_place(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     if is_sparse(input):
         result = _add(input, other, alpha=alpha)
@@ -625,18 +614,16 @@ def _add_in_place(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return _C._sparse_add_into(input, other, alpha)
 
 
-@_entry("sub_")
+@entry("sub_")
 def _sub_in_place(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return _add_in_place(input, other, alpha=-alpha)
 
 
-@_entry("mul_")
+@entry("mul_")
 def _mul_in_place(input: Tensor, other: Any) -> Tensor:
     if not is_sparse(input):
         raise refuse("mul_ of a strided tensor by a sparse one", other.layout)
     return input._replace(_cast(_mul(input, other), input.dtype))
 
 
-from facula.sparse import _shapes  # noqa: E402
-
-TABLE.update(_shapes.TABLE)
+from facula.sparse import _shapes  # noqa: E402, F401  registers the rest

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import facula
 from facula import _C
+from facula.sparse._table import entry
 from facula.sparse._tensor import SparseTensor, is_sparse, parts, refuse
 
 Tensor = _C.Tensor
-TABLE: dict[str, Callable[..., Any]] = {}
-
-
-def _entry(*names: str) -> Callable[[Callable], Callable]:
-    def add(function: Callable) -> Callable:
-        for name in names:
-            TABLE[name] = function
-        return function
-
-    return add
 
 
 def wrap(dim: int, dims: int) -> int:
@@ -51,25 +42,25 @@ def _back(t: Tensor, like: SparseTensor) -> Tensor:
 # ---- transposition
 
 
-@_entry("transpose", "swapaxes", "swapdims")
+@entry("transpose", "swapaxes", "swapdims")
 def _transpose(input: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     return _C._sparse_transpose(input, wrap(dim0, input.dim()), wrap(dim1, input.dim()))
 
 
-@_entry("adjoint", "H", "mH")
+@entry("adjoint", "H", "mH")
 def _adjoint(input: SparseTensor) -> SparseTensor:
     turned = _t(input)
     return turned.conj() if turned.is_complex() else turned
 
 
-@_entry("t", "T", "mT")
+@entry("t", "T", "mT")
 def _t(input: SparseTensor) -> SparseTensor:
     if input.dim() > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.dim()}D")
     return input if input.dim() < 2 else _C._sparse_transpose(input, 0, 1)
 
 
-@_entry("permute")
+@entry("permute")
 def _permute(input: SparseTensor, *dims: Any) -> SparseTensor:
     order = list(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else list(dims)
     order = [wrap(d, input.dim()) for d in order]
@@ -93,7 +84,7 @@ def _permute(input: SparseTensor, *dims: Any) -> SparseTensor:
     return _C._sparse_coo(at[order[:n]], v, sizes, parts(t).coalesced and same)
 
 
-@_entry("unsqueeze")
+@entry("unsqueeze")
 def _unsqueeze(input: SparseTensor, dim: int) -> SparseTensor:
     d = wrap(dim, input.dim() + 1)
     t, at, v = _coo(input)
@@ -105,7 +96,7 @@ def _unsqueeze(input: SparseTensor, dim: int) -> SparseTensor:
     return _C._sparse_coo(facula.cat([at[:d], row, at[d:]]), v, sizes, parts(t).coalesced)
 
 
-@_entry("squeeze")
+@entry("squeeze")
 def _squeeze(input: SparseTensor, dim: Any = None) -> SparseTensor:
     raise refuse("squeeze", input.layout)
 
@@ -131,7 +122,7 @@ def _taken(input: SparseTensor, d: int, keep: Tensor, rows: Tensor | None, size:
     return _C._sparse_coo(made, v, tuple(sizes), sorted_still)
 
 
-@_entry("index_select")
+@entry("index_select")
 def _index_select(input: SparseTensor, dim: int, index: Tensor, *, out: Any = None) -> Tensor:
     for t in (input, index):
         if not isinstance(t, Tensor):
@@ -165,7 +156,7 @@ def _index_select(input: SparseTensor, dim: int, index: Tensor, *, out: Any = No
     return _back(_taken(t, d, keep, rows, index.numel()), input)
 
 
-@_entry("select", "select_copy")
+@entry("select", "select_copy")
 def _select(input: SparseTensor, dim: int, index: int) -> Tensor:
     d = wrap(dim, input.dim())
     size = input.size(d)
@@ -187,7 +178,7 @@ def _select(input: SparseTensor, dim: int, index: int) -> Tensor:
     return _back(picked, input)
 
 
-@_entry("narrow", "narrow_copy")
+@entry("narrow", "narrow_copy")
 def _narrow(input: SparseTensor, dim: int, start: Any, length: int) -> SparseTensor:
     d = wrap(dim, input.dim())
     size = input.size(d)
@@ -257,7 +248,7 @@ def _positions(item: Any, size: int) -> Tensor:
 # ---- joining
 
 
-@_entry("cat", "concat", "concatenate", "_cat")
+@entry("cat", "concat", "concatenate", "_cat")
 def _cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> SparseTensor:
     items = list(tensors)
     if not items or not all(is_sparse(t) for t in items):
@@ -298,7 +289,7 @@ def _cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> SparseT
     return _back(made, items[0])
 
 
-@_entry("stack")
+@entry("stack")
 def _stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> SparseTensor:
     items = list(tensors)
     if not items or not all(is_sparse(t) for t in items):
@@ -309,11 +300,11 @@ def _stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> Spars
     return _cat([_unsqueeze(t, d) for t in items], d)
 
 
-@_entry("vstack", "row_stack")
+@entry("vstack", "row_stack")
 def _vstack(tensors: Sequence[Tensor], *, out: Any = None) -> SparseTensor:
     return _cat(tensors, 0)
 
 
-@_entry("hstack", "column_stack")
+@entry("hstack", "column_stack")
 def _hstack(tensors: Sequence[Tensor], *, out: Any = None) -> SparseTensor:
     return _cat(tensors, 1 if tensors[0].dim() > 1 else 0)

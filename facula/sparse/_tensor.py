@@ -1,7 +1,7 @@
 """SparseTensor: the Python class of tensors that keep only some of their elements.
 
 The class overrides what depends on the layout; calls of operators come to `__torch_function__`,
-which looks them up in `_operators.TABLE` and refuses what is not there by name.
+which looks them up in `_table.TABLE` and refuses what is not there by name.
 """
 
 from __future__ import annotations
