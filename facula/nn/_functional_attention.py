@@ -125,7 +125,8 @@ def _merge_masks(
 
 def _heads(x: Tensor, bsz: int, num_heads: int) -> Tensor:
     """(length, batch, embed) to (batch * heads, length, head_dim)."""
-    return x.contiguous().view(x.shape[0], bsz * num_heads, -1).transpose(0, 1)
+    sizes = (x.shape[0], bsz * num_heads, x.shape[2] // num_heads)
+    return x.contiguous().view(sizes).transpose(0, 1)
 
 
 def _static(static: Tensor, name: str, first: int, last: int) -> Tensor:
@@ -221,7 +222,7 @@ def _weigh(
         scores = scores + mask
     weights = _nn.softmax(scores, -1)
     used = _nn.dropout(weights, p, True) if p > 0.0 else weights
-    out = facula.bmm(used, v).transpose(0, 1).contiguous().view(target * bsz, -1)
+    out = facula.bmm(used, v).transpose(0, 1).contiguous().view(target * bsz, heads * v.size(2))
     weights = weights.view(bsz, heads, target, source)
     return out, weights.mean(dim=1) if average else weights
 
@@ -297,7 +298,8 @@ def multi_head_attention_forward(
         out, weights = _weigh(q, k, v, mask, p, average_attn_weights, sizes)
     else:
         out, weights = _attend(q, k, v, mask, p, is_causal, sizes), None
-    out = _nn.linear(out, out_proj_weight, out_proj_bias).view(target, bsz, -1)
+    out = _nn.linear(out, out_proj_weight, out_proj_bias)
+    out = out.view(target, bsz, out.size(1))
     if not batched:
         out = out.squeeze(1)
         weights = None if weights is None else weights.squeeze(0)
@@ -311,12 +313,12 @@ def _attend(
     bsz, heads, target, source = sizes
     if mask is not None:
         same = mask.size(0) == 1
-        mask = mask.unsqueeze(0) if same else mask.view(bsz, heads, -1, source)
+        mask = mask.unsqueeze(0) if same else mask.view(bsz, heads, mask.size(1), source)
     head_dim = q.size(2)
     q, k, v = (
         q.view(bsz, heads, target, head_dim),
         k.view(bsz, heads, source, head_dim),
-        v.view(bsz, heads, source, -1),
+        v.view(bsz, heads, source, v.size(2)),
     )
     out = _nn.scaled_dot_product_attention(q, k, v, mask, p, is_causal)
-    return out.permute(2, 0, 1, 3).contiguous().view(bsz * target, -1)
+    return out.permute(2, 0, 1, 3).contiguous().view(bsz * target, heads * v.size(3))

@@ -185,3 +185,14 @@ def test_backend_choice():
         assert F.scaled_dot_product_attention(q, q, q).shape == q.shape
     with pytest.raises(AssertionError), sdpa_kernel(["x"]):
         pass
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("shape", [(0, 2, 4), (3, 0, 4)])
+def test_nothing_to_attend(shape, need_weights):
+    layer = nn.MultiheadAttention(4, 2)
+    x = facula.ones(*shape, requires_grad=True)
+    out, _ = layer(x, x, x, need_weights=need_weights)
+    assert out.shape == shape
+    out.sum().backward()
+    assert x.grad.shape == shape
