@@ -79,7 +79,8 @@ endif()
 # What kernels may assume. Contraction is off so that the vector body and the scalar tail of a loop
 # give the same bits whatever the length and alignment: with contraction GCC fuses a*b+c in one and
 # not the other. Kernels that want a fused multiply-add write one. errno and traps are not observed.
-set(FACULA_KERNEL_FLAGS -fno-math-errno -fno-trapping-math -ffp-contract=off)
+# Arithmetic on integers wraps.
+set(FACULA_KERNEL_FLAGS -fno-math-errno -fno-trapping-math -ffp-contract=off -fwrapv)
 set(FACULA_OPT_plain $<IF:$<CONFIG:Debug>,-O0,-O2>)
 set(FACULA_OPT_kernel $<IF:$<CONFIG:Debug>,-O1,-O3>)
 set(FACULA_OPT_small $<IF:$<CONFIG:Debug>,-O0,-Os>)
