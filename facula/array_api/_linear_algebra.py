@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import facula
-from facula.array_api._promotion import normalized, promote
+from facula.array_api._promotion import normalized, of_one_dtype
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from facula.array_api._promotion import Array
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
-
-
-def _of_one_dtype(x1: Array, x2: Array) -> tuple[Array, Array]:
-    dtype = promote(x1.dtype, x2.dtype)
-    return x1.to(dtype), x2.to(dtype)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
@@ -29,7 +24,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     """
     if x1.ndim == 0 or x2.ndim == 0:
         raise ValueError("matmul: expected arrays of at least 1 dimension")
-    return facula.matmul(*_of_one_dtype(x1, x2))
+    return facula.matmul(*of_one_dtype(x1, x2))
 
 
 def matrix_transpose(x: Array, /) -> Array:
@@ -46,7 +41,7 @@ def tensordot(
 
     Or over pairs of axes: `axes` is then two sequences, of axes of `x1` and of `x2`.
     """
-    x1, x2 = _of_one_dtype(x1, x2)
+    x1, x2 = of_one_dtype(x1, x2)
     if isinstance(axes, int):
         return facula.tensordot(x1, x2, dims=axes)
     return facula.tensordot(x1, x2, dims=(list(axes[0]), list(axes[1])))
@@ -58,7 +53,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     >>> vecdot(facula.tensor([1j, 2]), facula.tensor([1j, 1]))
     tensor(3.+0.j)
     """
-    x1, x2 = _of_one_dtype(x1, x2)
+    x1, x2 = of_one_dtype(x1, x2)
     shortest = min(x1.ndim, x2.ndim)
     if axis >= 0:  # the same axis of arrays of as many dimensions, counted from the end
         axis = normalized(axis, max(x1.ndim, x2.ndim)) - max(x1.ndim, x2.ndim)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 
 import facula
-from facula.array_api._promotion import Tensor, normalized, normalized_axes, promote_all
+from facula.array_api._promotion import Tensor, normalized, normalized_axes, of_one_dtype
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -19,11 +19,10 @@ __all__ = (
 ).split()
 
 
-def _of_one_dtype(arrays: Sequence[Array]) -> list[Array]:
+def _several_of_one_dtype(arrays: Sequence[Array]) -> list[Array]:
     if not arrays:
         raise ValueError("expected at least one array")
-    dtype = promote_all([x.dtype for x in arrays])
-    return [x.to(dtype) for x in arrays]
+    return of_one_dtype(*arrays)
 
 
 def broadcast_arrays(*arrays: Array) -> list[Array]:
@@ -42,7 +41,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     >>> concat([facula.tensor([1]), facula.tensor([2.5, 3.5])])
     tensor([1.0000, 2.5000, 3.5000])
     """
-    same = _of_one_dtype(arrays)
+    same = _several_of_one_dtype(arrays)
     if axis is None:
         return facula.cat([x.reshape(-1) for x in same])
     normalized(axis, same[0].ndim)
@@ -134,7 +133,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     """Join arrays of one shape along a new axis."""
-    same = _of_one_dtype(arrays)
+    same = _several_of_one_dtype(arrays)
     normalized(axis, same[0].ndim + 1)
     return facula.stack(same, axis)
 

@@ -57,6 +57,12 @@ def promote_all(dtypes: list[facula.dtype]) -> facula.dtype:
     return result
 
 
+def of_one_dtype(*arrays: Array) -> list[Array]:
+    """Give one or more arrays in the dtype of a result of all of them."""
+    dtype = promote_all([x.dtype for x in arrays])
+    return [x.to(dtype) for x in arrays]
+
+
 def default_complex() -> facula.dtype:
     """Give the complex type whose parts have the default floating-point type."""
     wide = facula.get_default_dtype() == facula.float64

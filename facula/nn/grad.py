@@ -17,24 +17,25 @@ __all__ = [
 Tensor = _C.Tensor
 
 
+def _gradient(function: Callable[[Tensor], Tensor], size: Any, grad_output: Tensor) -> Tensor:
+    """The gradient of a linear function by its operand of shape `size`."""
+    operand = grad_output.new_zeros(1).expand(size).requires_grad_()
+    with facula.enable_grad():
+        output = function(operand)
+    create = facula.is_grad_enabled()
+    return facula.autograd.grad(output, operand, grad_output, create_graph=create)[0]
+
+
 def _by_input(
     convolve: Callable, size: Any, weight: Tensor, grad_output: Tensor, options: tuple
 ) -> Tensor:
-    input = grad_output.new_zeros(1).expand(size).requires_grad_()
-    with facula.enable_grad():
-        output = convolve(input, weight, None, *options)
-    create = facula.is_grad_enabled()
-    return facula.autograd.grad(output, input, grad_output, create_graph=create)[0]
+    return _gradient(lambda input: convolve(input, weight, None, *options), size, grad_output)
 
 
 def _by_weight(
     convolve: Callable, input: Tensor, size: Any, grad_output: Tensor, options: tuple
 ) -> Tensor:
-    weight = grad_output.new_zeros(1).expand(size).requires_grad_()
-    with facula.enable_grad():
-        output = convolve(input, weight, None, *options)
-    create = facula.is_grad_enabled()
-    return facula.autograd.grad(output, weight, grad_output, create_graph=create)[0]
+    return _gradient(lambda weight: convolve(input, weight, None, *options), size, grad_output)
 
 
 def conv1d_input(
