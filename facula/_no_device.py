@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+__all__ = [
+    "_is_in_bad_fork", "current_allocated_memory", "device_count", "driver_allocated_memory",
+    "empty_cache", "is_available", "is_initialized", "manual_seed", "manual_seed_all",
+    "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "refusal",
+]  # fmt: skip
+
 
 def is_available() -> bool:
     """Say that there is no such device."""

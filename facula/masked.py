@@ -7,12 +7,13 @@ Without a mask the functions are the plain operators. A result without any eleme
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import facula as _f
 from facula import Tensor, dtype
 from facula._arguments import as_tuple
+from facula._naming import named
 
 __all__ = [
     "amax",
@@ -259,34 +260,27 @@ def _correction(unbiased: bool | None, correction: float | None) -> float:
     return 1 if correction is None else correction
 
 
-def var(
-    input: Tensor,
-    dim: _Dims = None,
-    unbiased: bool | None = None,
-    *,
-    correction: int | float | None = None,
-    keepdim: bool | None = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:
-    """Give the variance over dimensions."""
-    divisor = _correction(unbiased, correction)
-    return _moment(_typed(input, dtype), dim, divisor, bool(keepdim), mask, False)
+def _spread(name: str, doc: str, root: bool) -> Callable[..., Tensor]:
+    """Make var, or with `root` std."""
+
+    def spread(
+        input: Tensor,
+        dim: _Dims = None,
+        unbiased: bool | None = None,
+        *,
+        correction: int | float | None = None,
+        keepdim: bool | None = False,
+        dtype: dtype | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        divisor = _correction(unbiased, correction)
+        return _moment(_typed(input, dtype), dim, divisor, bool(keepdim), mask, root)
+
+    return named(spread, __name__, name, doc)
 
 
-def std(
-    input: Tensor,
-    dim: _Dims = None,
-    unbiased: bool | None = None,
-    *,
-    correction: int | float | None = None,
-    keepdim: bool | None = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:
-    """Give the standard deviation over dimensions."""
-    divisor = _correction(unbiased, correction)
-    return _moment(_typed(input, dtype), dim, divisor, bool(keepdim), mask, True)
+var = _spread("var", "Give the variance over dimensions.", False)
+std = _spread("std", "Give the standard deviation over dimensions.", True)
 
 
 def softmax(

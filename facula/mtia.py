@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from facula._no_device import (
-    _is_in_bad_fork,
-    current_allocated_memory,
-    device_count,
-    driver_allocated_memory,
-    empty_cache,
-    is_available,
-    is_initialized,
-    manual_seed,
-    manual_seed_all,
-    max_memory_allocated,
-    max_memory_reserved,
-    memory_allocated,
-    memory_reserved,
-    refusal,
-)
+from facula._no_device import *
+from facula._no_device import refusal
 
 __all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "synchronize"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 
 import facula
+from facula._naming import named
 from facula.array_api._promotion import Tensor, beside_number, constant, operands
 
 TYPE_CHECKING = False  # typing is costly to import
@@ -27,18 +28,11 @@ __all__ = (
 ).split()
 
 
-def _named(function: Callable, name: str, doc: str) -> Callable:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    function.__module__ = "facula.array_api"
-    return function
-
-
 def _unary(name: str, operator: Callable[[Array], Array], doc: str) -> Callable[[Array], Array]:
     def function(x: Array, /) -> Array:
         return operator(x)
 
-    return _named(function, name, doc)
+    return named(function, "facula.array_api", name, doc)
 
 
 def _binary(
@@ -47,7 +41,7 @@ def _binary(
     def function(x1: Array | Number, x2: Array | Number, /) -> Array:
         return operator(*operands(x1, x2))
 
-    return _named(function, name, doc)
+    return named(function, "facula.array_api", name, doc)
 
 
 def _by_parts(operator: Callable[[Array], Array]) -> Callable[[Array], Array]:

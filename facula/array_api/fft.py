@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import facula as _facula
+from facula._naming import named
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def _along_one(name: str, doc: str) -> Callable[..., Array]:
     ) -> Array:
         return operator(x, n=n, dim=axis, norm=norm)
 
-    return _named(function, name, doc)
+    return named(function, __name__, name, doc)
 
 
 def _along_several(name: str, doc: str) -> Callable[..., Array]:
@@ -46,14 +47,7 @@ def _along_several(name: str, doc: str) -> Callable[..., Array]:
     ) -> Array:
         return operator(x, s=s, dim=axes, norm=norm)
 
-    return _named(function, name, doc)
-
-
-def _named(function: Callable[..., Array], name: str, doc: str) -> Callable[..., Array]:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    function.__module__ = "facula.array_api.fft"
-    return function
+    return named(function, __name__, name, doc)
 
 
 _ONE = " along an axis, of the first `n` elements or with zeros behind."

@@ -10,12 +10,15 @@ from typing import Any
 
 import facula
 from facula._C import _nn
-from facula.nn._reduction import check_reduction, legacy_get_string, reduce_loss
+from facula.nn._reduction import check_reduction, chosen_reduction, reduce_loss
 
 Tensor = facula.Tensor
 
 
-def _warn_broadcast(input: Tensor, target: Tensor) -> None:
+def _warn_where_broadcast(input: Tensor, target: Tensor) -> None:
+    """Warn the caller of a loss where its operands have different sizes."""
+    if target.shape == input.shape:
+        return
     warnings.warn(
         f"Using a target size ({target.size()}) that is different to the input size "
         f"({input.size()}). This will likely lead to "
@@ -24,13 +27,15 @@ def _warn_broadcast(input: Tensor, target: Tensor) -> None:
     )
 
 
-def _weighted(loss: Tensor, weight: Tensor, input: Tensor, reduction: str) -> Tensor:
+def _weighted(loss: Tensor, weight: Tensor, input: Tensor) -> Tensor:
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
-    loss = loss * weight
-    if reduction == "mean":
-        return loss.sum() / weight.sum()
-    return reduce_loss(loss, reduction)
+    return loss * weight
+
+
+def _weighted_mean(loss: Tensor, weight: Tensor, input: Tensor, reduction: str) -> Tensor:
+    loss = _weighted(loss, weight, input)
+    return loss.sum() / weight.sum() if reduction == "mean" else reduce_loss(loss, reduction)
 
 
 def l1_loss(
@@ -42,12 +47,10 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """`|input - target|`."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
-    if target.shape != input.shape:
-        _warn_broadcast(input, target)
+    reduction = chosen_reduction(size_average, reduce, reduction)
+    _warn_where_broadcast(input, target)
     if weight is not None:
-        return _weighted(_nn.l1_loss(input, target, "none"), weight, input, reduction)
+        return _weighted_mean(_nn.l1_loss(input, target, "none"), weight, input, reduction)
     return _nn.l1_loss(input, target, reduction)
 
 
@@ -60,12 +63,10 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """`(input - target)**2`."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
-    if target.shape != input.shape:
-        _warn_broadcast(input, target)
+    reduction = chosen_reduction(size_average, reduce, reduction)
+    _warn_where_broadcast(input, target)
     if weight is not None:
-        return _weighted(_nn.mse_loss(input, target, "none"), weight, input, reduction)
+        return _weighted_mean(_nn.mse_loss(input, target, "none"), weight, input, reduction)
     return _nn.mse_loss(input, target, reduction)
 
 
@@ -77,13 +78,10 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Quadratic where `|input - target| < delta`, linear beyond."""
-    if target.shape != input.shape:
-        _warn_broadcast(input, target)
+    _warn_where_broadcast(input, target)
     if weight is not None:
         unreduced = _nn.huber_loss(input, target, "none", delta)
-        if weight.size() != input.size():
-            raise ValueError("Weights and input must have the same size.")
-        return reduce_loss(unreduced * weight, reduction)
+        return reduce_loss(_weighted(unreduced, weight, input), reduction)
     return _nn.huber_loss(input, target, reduction, delta)
 
 
@@ -96,10 +94,8 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Quadratic where `|input - target| < beta`, linear beyond, divided by beta."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
-    if target.shape != input.shape:
-        _warn_broadcast(input, target)
+    reduction = chosen_reduction(size_average, reduce, reduction)
+    _warn_where_broadcast(input, target)
     return _nn.smooth_l1_loss(input, target, reduction, beta)
 
 
@@ -116,8 +112,7 @@ def cross_entropy(
     """The cross entropy of logits (N, C, ...) with class indices (N, ...) or with probabilities of
     the logits' shape.
     """
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 
@@ -133,8 +128,7 @@ def nll_loss(
     """The negative log likelihood: minus the log probability (N, C, ...) of the class `target` (N,
     ...).
     """
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.nll_loss(input, target, weight, ignore_index, reduction)
 
 
@@ -147,8 +141,7 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Tensor:
     """The cross entropy of probabilities with targets in [0, 1]."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size "
@@ -168,8 +161,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
 ) -> Tensor:
     """The cross entropy of `sigmoid(input)` with targets in [0, 1], computed stably."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(
             f"Target size ({target.size()}) must be the same as input size ({input.size()})"
@@ -186,9 +178,7 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """The Kullback-Leibler divergence of log probabilities `input` from `target`."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
-    elif reduction == "mean":
+    if size_average is None and reduce is None and reduction == "mean":
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math "
@@ -196,6 +186,7 @@ def kl_div(
             "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
             stacklevel=2,
         )
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if reduction == "batchmean":
         total = _nn.kl_div(input, target, "sum", log_target)
         return total / input.size(0) if input.dim() != 0 else total
@@ -213,8 +204,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The negative log likelihood of a Poisson distribution with rate `exp(input)` (or `input`)."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.poisson_nll_loss(input, target, log_input, full, eps, reduction)
 
 
@@ -264,8 +254,7 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`input` where the target is 1, `max(0, margin - input)` where it is -1."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.hinge_embedding_loss(input, target, margin, reduction)
 
 
@@ -279,8 +268,7 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`1 - cos` where the target is 1, `max(0, cos - margin)` where it is -1."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.cosine_embedding_loss(input1, input2, target, margin, reduction)
 
 
@@ -294,8 +282,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`max(0, -target * (input1 - input2) + margin)`."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -313,8 +300,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`log(1 + exp(-target * input))`."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.soft_margin_loss(input, target, reduction)
 
 
@@ -326,8 +312,7 @@ def multilabel_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The multi-class multi-label hinge loss; a row of `target` ends at its first -1."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     return _nn.multilabel_margin_loss(input, target, reduction)
 
@@ -341,8 +326,7 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over classes of the binary cross entropy of `sigmoid(input)`."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     loss = -(target * _nn.logsigmoid(input) + (1 - target) * _nn.logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
@@ -361,8 +345,7 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The multi-class hinge loss with power `p`, 1 or 2."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
@@ -384,8 +367,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` with the p-norm distance."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_get_string(size_average, reduce)
+    reduction = chosen_reduction(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     return _nn.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)

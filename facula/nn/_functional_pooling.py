@@ -4,101 +4,58 @@ and fractional pooling.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import facula
 from facula._C import _nn
+from facula._naming import named
 from facula.nn.modules.utils import _list_with_default, _pair, _single, _triple
 
 Tensor = facula.Tensor
 
 
-def max_pool1d_with_indices(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """The maximum of each window of (N, C, L), and where it was."""
-    return _nn.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool1d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The maximum of each window of (N, C, L); with `return_indices` also where it was."""
-    if return_indices:
-        return _nn.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return _nn.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """The maximum of each window of (N, C, H, W), and where it was in the plane."""
-    return _nn.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The maximum of each window of (N, C, H, W); with `return_indices` also where it was in the
-    plane.
+def _max_pool(dims: int, layout: str, place: str) -> tuple[Callable[..., Any], ...]:
+    """Make max_poolNd_with_indices and max_poolNd of inputs of `layout`; positions count within a
+    `place`.
     """
-    if return_indices:
-        return _nn.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return _nn.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+    pooled = getattr(_nn, f"max_pool{dims}d")
+    pooled_with_indices = getattr(_nn, f"max_pool{dims}d_with_indices")
+
+    def with_indices(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        return pooled_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    def pool(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        operator = pooled_with_indices if return_indices else pooled
+        return operator(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    name, doc = f"max_pool{dims}d", f"The maximum of each window of {layout}"
+    where = f"where it was in the {place}."
+    return (
+        named(with_indices, __name__, f"{name}_with_indices", f"{doc}, and {where}"),
+        named(pool, __name__, name, f"{doc}; with `return_indices` also {where}"),
+    )
 
 
-def max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """The maximum of each window of (N, C, D, H, W), and where it was in the volume."""
-    return _nn.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool3d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The maximum of each window of (N, C, D, H, W); with `return_indices` also where it was in the
-    volume.
-    """
-    if return_indices:
-        return _nn.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return _nn.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+max_pool1d_with_indices, max_pool1d = _max_pool(1, "(N, C, L)", "row")
+max_pool2d_with_indices, max_pool2d = _max_pool(2, "(N, C, H, W)", "plane")
+max_pool3d_with_indices, max_pool3d = _max_pool(3, "(N, C, D, H, W)", "volume")
 
 
 def _unpool_output_size(
@@ -174,18 +131,21 @@ def max_unpool3d(
     return _nn.max_unpool3d(input, indices, size, list(stride), list(padding))
 
 
+def _wanted(input: Tensor, output_size: Any) -> Any:
+    """Put the input's sizes where `output_size` is None."""
+    if isinstance(output_size, int):
+        return output_size
+    return _list_with_default(output_size, list(input.size()))
+
+
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Average over `output_size` windows; None keeps the input's size there."""
-    if not isinstance(output_size, int):
-        output_size = _list_with_default(output_size, list(input.size()))
-    return _nn.adaptive_avg_pool2d(input, output_size)
+    """Average over a grid of `output_size` windows; None keeps the input's size there."""
+    return _nn.adaptive_avg_pool2d(input, _wanted(input, output_size))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """Average over `output_size` windows; None keeps the input's size there."""
-    if not isinstance(output_size, int):
-        output_size = _list_with_default(output_size, list(input.size()))
-    return _nn.adaptive_avg_pool3d(input, output_size)
+    """Average over a grid of `output_size` windows; None keeps the input's size there."""
+    return _nn.adaptive_avg_pool3d(input, _wanted(input, output_size))
 
 
 def adaptive_max_pool1d_with_indices(
@@ -245,66 +205,45 @@ def _samples(input: Tensor, spatial: int) -> Tensor:
     return facula.rand(batch, channels, spatial, dtype=input.dtype, device=input.device)
 
 
-def fractional_max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Maxima over windows of random position (Graham, 2014), and where they were."""
-    size = _fractional_size("fractional_max_pool2d", input, output_size, output_ratio, _pair)
-    samples = _samples(input, 2) if _random_samples is None else _random_samples
-    return _nn.fractional_max_pool2d(input, _pair(kernel_size), size, samples)
+def _fractional_max_pool(dims: int, expand: Callable[[Any], tuple]) -> tuple[Callable, ...]:
+    """Make fractional_max_poolNd_with_indices and fractional_max_poolNd."""
+    name = f"fractional_max_pool{dims}d"
+    operator = getattr(_nn, name)
 
+    def with_indices(
+        input: Tensor,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        size = _fractional_size(name, input, output_size, output_ratio, expand)
+        samples = _samples(input, dims) if _random_samples is None else _random_samples
+        return operator(input, expand(kernel_size), size, samples)
 
-def fractional_max_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """Maxima over windows of random position (Graham, 2014); with `return_indices` also where they
-    were.
-    """
-    result = fractional_max_pool2d_with_indices(
-        input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    def pool(
+        input: Tensor,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> Any:
+        result = with_indices(
+            input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+        )
+        return tuple(result) if return_indices else result[0]
+
+    doc = "Maxima over windows of random position (Graham, 2014)"
+    return (
+        named(with_indices, __name__, f"{name}_with_indices", f"{doc}, and where they were."),
+        named(pool, __name__, name, f"{doc}; with `return_indices` also where they were."),
     )
-    return tuple(result) if return_indices else result[0]
 
 
-def fractional_max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Maxima over windows of random position (Graham, 2014), and where they were."""
-    size = _fractional_size("fractional_max_pool3d", input, output_size, output_ratio, _triple)
-    samples = _samples(input, 3) if _random_samples is None else _random_samples
-    return _nn.fractional_max_pool3d(input, _triple(kernel_size), size, samples)
-
-
-def fractional_max_pool3d(
-    input: Tensor,
-    kernel_size: Any,
-    output_size: Any = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """Maxima over windows of random position (Graham, 2014); with `return_indices` also where they
-    were.
-    """
-    result = fractional_max_pool3d_with_indices(
-        input, kernel_size, output_size, output_ratio, return_indices, _random_samples
-    )
-    return tuple(result) if return_indices else result[0]
+fractional_max_pool2d_with_indices, fractional_max_pool2d = _fractional_max_pool(2, _pair)
+fractional_max_pool3d_with_indices, fractional_max_pool3d = _fractional_max_pool(3, _triple)
 
 
 def _lp(average: Tensor, norm_type: float, count: int) -> Tensor:

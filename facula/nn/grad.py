@@ -7,6 +7,7 @@ from typing import Any
 
 import facula
 from facula import _C
+from facula._naming import named
 from facula.nn import functional
 
 __all__ = [
@@ -26,97 +27,48 @@ def _gradient(function: Callable[[Tensor], Tensor], size: Any, grad_output: Tens
     return facula.autograd.grad(output, operand, grad_output, create_graph=create)[0]
 
 
-def _by_input(
-    convolve: Callable, size: Any, weight: Tensor, grad_output: Tensor, options: tuple
-) -> Tensor:
-    return _gradient(lambda input: convolve(input, weight, None, *options), size, grad_output)
+def _by_input(dims: int, layout: str) -> Callable[..., Tensor]:
+    """Make convNd_input, for inputs of `layout`."""
+    name = f"conv{dims}d"
+    convolve = getattr(functional, name)
+
+    def gradient(
+        input_size: Any,
+        weight: Tensor,
+        grad_output: Tensor,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        options = (stride, padding, dilation, groups)
+        return _gradient(lambda x: convolve(x, weight, None, *options), input_size, grad_output)
+
+    doc = f"Give the gradient of {name} by its input of shape `input_size`, {layout}."
+    return named(gradient, __name__, f"{name}_input", doc)
 
 
-def _by_weight(
-    convolve: Callable, input: Tensor, size: Any, grad_output: Tensor, options: tuple
-) -> Tensor:
-    return _gradient(lambda weight: convolve(input, weight, None, *options), size, grad_output)
+def _by_weight(dims: int) -> Callable[..., Tensor]:
+    """Make convNd_weight."""
+    name = f"conv{dims}d"
+    convolve = getattr(functional, name)
+
+    def gradient(
+        input: Tensor,
+        weight_size: Any,
+        grad_output: Tensor,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        options = (stride, padding, dilation, groups)
+        return _gradient(lambda w: convolve(input, w, None, *options), weight_size, grad_output)
+
+    doc = f"Give the gradient of {name} by its weight of shape `weight_size`."
+    return named(gradient, __name__, f"{name}_weight", doc)
 
 
-def conv1d_input(
-    input_size: Any,
-    weight: Tensor,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Give the gradient of conv1d by its input of shape `input_size`, (N, C, L)."""
-    options = (stride, padding, dilation, groups)
-    return _by_input(functional.conv1d, input_size, weight, grad_output, options)
-
-
-def conv1d_weight(
-    input: Tensor,
-    weight_size: Any,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Give the gradient of conv1d by its weight of shape `weight_size`."""
-    options = (stride, padding, dilation, groups)
-    return _by_weight(functional.conv1d, input, weight_size, grad_output, options)
-
-
-def conv2d_input(
-    input_size: Any,
-    weight: Tensor,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Give the gradient of conv2d by its input of shape `input_size`, (N, C, H, W)."""
-    options = (stride, padding, dilation, groups)
-    return _by_input(functional.conv2d, input_size, weight, grad_output, options)
-
-
-def conv2d_weight(
-    input: Tensor,
-    weight_size: Any,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Give the gradient of conv2d by its weight of shape `weight_size`."""
-    options = (stride, padding, dilation, groups)
-    return _by_weight(functional.conv2d, input, weight_size, grad_output, options)
-
-
-def conv3d_input(
-    input_size: Any,
-    weight: Tensor,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Give the gradient of conv3d by its input of shape `input_size`, (N, C, D, H, W)."""
-    options = (stride, padding, dilation, groups)
-    return _by_input(functional.conv3d, input_size, weight, grad_output, options)
-
-
-def conv3d_weight(
-    input: Tensor,
-    weight_size: Any,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Give the gradient of conv3d by its weight of shape `weight_size`."""
-    options = (stride, padding, dilation, groups)
-    return _by_weight(functional.conv3d, input, weight_size, grad_output, options)
+conv1d_input, conv1d_weight = _by_input(1, "(N, C, L)"), _by_weight(1)
+conv2d_input, conv2d_weight = _by_input(2, "(N, C, H, W)"), _by_weight(2)
+conv3d_input, conv3d_weight = _by_input(3, "(N, C, D, H, W)"), _by_weight(3)

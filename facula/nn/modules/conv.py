@@ -141,8 +141,11 @@ class _ConvNd(Module):
         return F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
 
 
-class Conv1d(_ConvNd):
-    """Convolution over (N, C, L) or (C, L); weight is (out_channels, in_channels / groups, K)."""
+class _PlainConvNd(_ConvNd):
+    """The constructor and the call of convolutions that are not transposed."""
+
+    _ntuple: Any
+    _name: str
 
     def __init__(
         self,
@@ -158,95 +161,48 @@ class Conv1d(_ConvNd):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
+        n = type(self)._ntuple
         super().__init__(
-            in_channels, out_channels, _single(kernel_size), _single(stride),
-            padding if isinstance(padding, str) else _single(padding), _single(dilation), False,
-            _single(0), groups, bias,
+            in_channels, out_channels, n(kernel_size), n(stride),
+            padding if isinstance(padding, str) else n(padding), n(dilation), False,
+            n(0), groups, bias,
             padding_mode, device, dtype,
         )  # fmt: skip
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        padding = self.padding
         if self.padding_mode != "zeros":
-            return F.conv1d(
-                self._pad(input), weight, bias, self.stride, 0, self.dilation, self.groups
-            )
-        return F.conv1d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+            input, padding = self._pad(input), 0
+        convolve = getattr(F, self._name)
+        return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)
 
 
-class Conv2d(_ConvNd):
+class Conv1d(_PlainConvNd):
+    """Convolution over (N, C, L) or (C, L); weight is (out_channels, in_channels / groups, K)."""
+
+    _ntuple = staticmethod(_single)
+    _name = "conv1d"
+
+
+class Conv2d(_PlainConvNd):
     """Convolution over (N, C, H, W) or (C, H, W); weight is (out_channels, in_channels / groups,
     KH, KW).
     """
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            in_channels, out_channels, _pair(kernel_size), _pair(stride), padding if
-            isinstance(padding, str) else _pair(padding),
-            _pair(dilation), False, _pair(0), groups, bias, padding_mode, device, dtype,
-        )  # fmt: skip
-
-    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        if self.padding_mode != "zeros":
-            return F.conv2d(
-                self._pad(input), weight, bias, self.stride, 0, self.dilation, self.groups
-            )
-        return F.conv2d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return self._conv_forward(input, self.weight, self.bias)
+    _ntuple = staticmethod(_pair)
+    _name = "conv2d"
 
 
-class Conv3d(_ConvNd):
+class Conv3d(_PlainConvNd):
     """Convolution over (N, C, D, H, W) or (C, D, H, W); weight is (out_channels, in_channels /
     groups, KD, KH, KW).
     """
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            in_channels, out_channels, _triple(kernel_size), _triple(stride),
-            padding if isinstance(padding, str) else _triple(padding), _triple(dilation), False,
-            _triple(0), groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
-
-    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        if self.padding_mode != "zeros":
-            return F.conv3d(
-                self._pad(input), weight, bias, self.stride, 0, self.dilation, self.groups
-            )
-        return F.conv3d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return self._conv_forward(input, self.weight, self.bias)
+    _ntuple = staticmethod(_triple)
+    _name = "conv3d"
 
 
 class _ConvTransposeNd(_ConvNd):

@@ -25,6 +25,7 @@ class _MaxPoolNd(Module):
 
     return_indices: bool
     ceil_mode: bool
+    _name: str
 
     def __init__(
         self,
@@ -50,12 +51,8 @@ class _MaxPoolNd(Module):
             f"ceil_mode={self.ceil_mode}"
         )
 
-
-class MaxPool1d(_MaxPoolNd):
-    """The maximum of each window of (N, C, L) or (C, L)."""
-
     def forward(self, input: Tensor) -> Any:
-        return F.max_pool1d(
+        return getattr(F, self._name)(
             input,
             self.kernel_size,
             self.stride,
@@ -64,87 +61,67 @@ class MaxPool1d(_MaxPoolNd):
             self.ceil_mode,
             self.return_indices,
         )
+
+
+class MaxPool1d(_MaxPoolNd):
+    """The maximum of each window of (N, C, L) or (C, L)."""
+
+    _name = "max_pool1d"
 
 
 class MaxPool2d(_MaxPoolNd):
     """The maximum of each window of (N, C, H, W) or (C, H, W)."""
 
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
+    _name = "max_pool2d"
 
 
 class MaxPool3d(_MaxPoolNd):
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W)."""
 
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
+    _name = "max_pool3d"
 
 
 class _MaxUnpoolNd(Module):
     """What the unpools share."""
 
+    _ntuple: Any
+    _name: str
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        n = type(self)._ntuple
+        self.kernel_size = n(kernel_size)
+        self.stride = n(stride if stride is not None else kernel_size)
+        self.padding = n(padding)
+
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
-    def _set(self, ntuple: Any, kernel_size: Any, stride: Any, padding: Any) -> None:
-        self.kernel_size = ntuple(kernel_size)
-        self.stride = ntuple(stride if stride is not None else kernel_size)
-        self.padding = ntuple(padding)
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        return getattr(F, self._name)(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
     """Put each maximum back to where MaxPool1d found it; zero elsewhere."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
-        super().__init__()
-        self._set(_single, kernel_size, stride, padding)
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        return F.max_unpool1d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _ntuple = staticmethod(_single)
+    _name = "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
     """Put each maximum back to where MaxPool2d found it; zero elsewhere."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
-        super().__init__()
-        self._set(_pair, kernel_size, stride, padding)
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        return F.max_unpool2d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _ntuple = staticmethod(_pair)
+    _name = "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
     """Put each maximum back to where MaxPool3d found it; zero elsewhere."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
-        super().__init__()
-        self._set(_triple, kernel_size, stride, padding)
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        return F.max_unpool3d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _ntuple = staticmethod(_triple)
+    _name = "max_unpool3d"
 
 
 class _AvgPoolNd(Module):
@@ -183,68 +160,50 @@ class AvgPool1d(_AvgPoolNd):
         )
 
 
-class AvgPool2d(_AvgPoolNd):
+class _AvgPoolOfGrid(_AvgPoolNd):
+    """What the average pools of planes and volumes share: they can be told the divisor."""
+
+    _name: str
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = stride if stride is not None else kernel_size
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Tensor) -> Tensor:
+        return getattr(F, self._name)(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+
+class AvgPool2d(_AvgPoolOfGrid):
     """The average of each window of (N, C, H, W) or (C, H, W)."""
 
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = stride if stride is not None else kernel_size
-        self.padding = padding
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
-        self.divisor_override = divisor_override
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+    _name = "avg_pool2d"
 
 
-class AvgPool3d(_AvgPoolNd):
+class AvgPool3d(_AvgPoolOfGrid):
     """The average of each window of (N, C, D, H, W) or (C, D, H, W)."""
 
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = stride if stride is not None else kernel_size
-        self.padding = padding
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
-        self.divisor_override = divisor_override
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+    _name = "avg_pool3d"
 
 
 class _FractionalMaxPoolNd(Module):

@@ -238,48 +238,7 @@ class TransformerDecoder(Module):
 class _Layer(Module):
     """What encoder and decoder layers share: the options and the block of two linear maps."""
 
-    def _make(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int,
-        dropout: float,
-        activation: Any,
-        eps: float,
-        batch_first: bool,
-        norm_first: bool,
-        bias: bool,
-        factory: dict,
-        attentions: tuple[str, ...],
-    ) -> None:
-        for name in attentions:
-            attn = MultiheadAttention(
-                d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **factory
-            )
-            setattr(self, name, attn)
-        blocks = len(attentions) + 1
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **factory)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **factory)
-        self.norm_first = norm_first
-        for i in range(1, blocks + 1):
-            setattr(self, f"norm{i}", LayerNorm(d_model, eps=eps, bias=bias, **factory))
-        for i in range(1, blocks + 1):
-            setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = (
-            _get_activation_fn(activation) if isinstance(activation, str) else activation
-        )
-
-    def __setstate__(self, state: dict) -> None:
-        super().__setstate__(state)
-        if not hasattr(self, "activation"):
-            self.activation = F.relu
-
-
-class TransformerEncoderLayer(_Layer):
-    """Self-attention and two linear maps, each with a norm and a shortcut; norms first with
-    `norm_first`.
-    """
+    _attentions: tuple[str, ...]
 
     def __init__(
         self,
@@ -296,11 +255,55 @@ class TransformerEncoderLayer(_Layer):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self._make(
-            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
-            norm_first, bias,
-            {"device": device, "dtype": dtype}, ("self_attn",),
-        )  # fmt: skip
+        factory = {"device": device, "dtype": dtype}
+        for name in self._attentions:
+            attn = MultiheadAttention(
+                d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **factory
+            )
+            setattr(self, name, attn)
+        blocks = len(self._attentions) + 1
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **factory)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **factory)
+        self.norm_first = norm_first
+        for i in range(1, blocks + 1):
+            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory))
+        for i in range(1, blocks + 1):
+            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.activation = (
+            _get_activation_fn(activation) if isinstance(activation, str) else activation
+        )
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        if not hasattr(self, "activation"):
+            self.activation = F.relu
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, padding: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        x = self.self_attn(
+            x,
+            x,
+            x,
+            attn_mask=attn_mask,
+            key_padding_mask=padding,
+            need_weights=False,
+            is_causal=is_causal,
+        )[0]
+        return self.dropout1(x)
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        last = getattr(self, f"dropout{len(self._attentions) + 1}")
+        return last(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention and two linear maps, each with a norm and a shortcut; norms first with
+    `norm_first`.
+    """
+
+    _attentions = ("self_attn",)
 
     def forward(
         self,
@@ -320,47 +323,11 @@ class TransformerEncoderLayer(_Layer):
         x = self.norm1(x + self._sa_block(x, src_mask, src_key_padding_mask, is_causal))
         return self.norm2(x + self._ff_block(x))
 
-    def _sa_block(
-        self, x: Tensor, attn_mask: Tensor | None, padding: Tensor | None, is_causal: bool = False
-    ) -> Tensor:
-        x = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=padding,
-            need_weights=False,
-            is_causal=is_causal,
-        )[0]
-        return self.dropout1(x)
-
-    def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
-
 
 class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to the memory and two linear maps, with norms and shortcuts."""
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Tensor], Tensor] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self._make(
-            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
-            norm_first, bias,
-            {"device": device, "dtype": dtype}, ("self_attn", "multihead_attn"),
-        )  # fmt: skip
+    _attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -384,20 +351,6 @@ class TransformerDecoderLayer(_Layer):
         x = self.norm2(x + self._mha_block(x, *other))
         return self.norm3(x + self._ff_block(x))
 
-    def _sa_block(
-        self, x: Tensor, attn_mask: Tensor | None, padding: Tensor | None, is_causal: bool = False
-    ) -> Tensor:
-        x = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=padding,
-            is_causal=is_causal,
-            need_weights=False,
-        )[0]
-        return self.dropout1(x)
-
     def _mha_block(
         self,
         x: Tensor,
@@ -416,6 +369,3 @@ class TransformerDecoderLayer(_Layer):
             need_weights=False,
         )[0]
         return self.dropout2(x)
-
-    def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
