@@ -1,9 +1,10 @@
 """Transforms by forward mode: jvp, jacfwd, hessian and linearize.
 
-`jvp` carries tangents along while the function runs. Where an operator without a forward rule is on
-the way, and for `jacfwd` and `linearize`, which push many tangents through one evaluation, the
-product is computed by two reverse passes: the first one, for gradients u of the outputs, is linear
-in u, and its gradient by u in the direction of the tangents is the product. Both are exact.
+`jvp` carries tangents along while the function runs, and `jacfwd` all unit vectors at once. Where
+an operator without a forward rule is on the way, inside vmap, and for `linearize`, whose tangents
+come after the evaluation, the product is computed by two reverse passes: the first one, for
+gradients u of the outputs, is linear in u, and its gradient by u in the direction of the tangents
+is the product. Both are exact.
 """
 
 from __future__ import annotations
@@ -172,7 +173,8 @@ def jacfwd(
         func: a function of tensors that gives a tree of tensors.
         argnums: which positional arguments to differentiate by.
         has_aux: whether `func` gives (output, aux).
-        randomness: accepted for compatibility; the function is evaluated once, for all columns.
+        randomness: what random operators do: "error" refuses them; otherwise they draw once, as the
+            function is evaluated once, for all columns.
 
     >>> jacfwd(lambda x: x * x)(facula.tensor([1.0, 2.0]))
     tensor([[2., 0.],
@@ -195,9 +197,15 @@ def jacfwd(
             values = values[0] if isinstance(argnums, int) else values
             return func(*put(args, argnums, values), **kwargs)
 
-        ctx, _, aux = pullback(of_chosen, chosen, has_aux, "jacfwd")
-        push = Pushforward(ctx)
-        columns = [_columns(push, k, flat_in) for k in range(len(flat_in))]
+        # Different draws for each column would make the outputs themselves differ by column.
+        columns_at = None if randomness == "different" else randomness
+        ctx, _, aux = pullback(of_chosen, chosen, has_aux, "jacfwd", columns=columns_at)
+        known = ctx.known_tangents()
+        if known is not None:
+            columns = _split_columns(known, flat_in)
+        else:
+            push = Pushforward(ctx)
+            columns = [_columns(push, k, flat_in) for k in range(len(flat_in))]
         outputs = []
         for i in range(len(ctx.outputs)):
             per_input = tree_unflatten([c[i] for c in columns], in_spec)
@@ -206,6 +214,16 @@ def jacfwd(
         return (jacobians, ctx.release(aux)) if has_aux else jacobians
 
     return wrapper
+
+
+def _split_columns(tangents: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
+    """The derivatives of all outputs, [unit vectors, *output] each, by input, as `_columns`."""
+    columns: list[list[Tensor]] = [[] for _ in inputs]
+    for t in tangents:
+        parts = t.movedim(0, -1).split([x.numel() for x in inputs], -1)
+        for k, (part, x) in enumerate(zip(parts, inputs, strict=True)):
+            columns[k].append(part.reshape(*part.shape[:-1], *x.shape))
+    return columns
 
 
 def _columns(push: Pushforward, k: int, inputs: list[Tensor]) -> list[Tensor]:

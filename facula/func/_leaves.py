@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Tensor = _C.Tensor
 Levels = tuple
 
+# The levels whose samples are unit vectors: only tangents have them, no tensor of a program.
+_column_levels: set[int] = set()
+
 
 def show(t: Tensor, levels: Levels) -> Tensor:
     """The tensor below `levels`, whose samples become leading dimensions, outermost first."""
@@ -40,13 +43,14 @@ class Leaves:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.levels = _C._vmap_levels()
+        self.levels = tuple(x for x in _C._vmap_levels() if x[0] not in _column_levels)
         self.recorded = facula.is_grad_enabled()  # by the program around the transform
         self.leaves: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.output_spec: TreeSpec | None = None
         self.linked = False  # whether the outputs depend on anything but the leaves
         self.forward: Any = None  # the level of forward mode that carries tangents along
+        self.columns: tuple | None = None  # the level and the number of the unit vectors
 
     def add(self, t: Any, where: str) -> Tensor:
         """Make a leaf for an input and give what the function shall see."""
@@ -99,6 +103,24 @@ class Leaves:
         for leaf, tangent in zip(self.leaves, tangents, strict=True):
             self.set_tangent(self.forward, leaf, tangent)
 
+    def start_columns(self, randomness: str) -> None:
+        """Carry all unit vectors of the leaves along, as samples of a vmap over the tangents."""
+        count = sum(leaf.numel() for leaf in self.leaves)
+        if self.levels or count == 0:
+            return
+        level = _C._vmap_push(count, {"error": 0, "same": 1}[randomness])
+        _column_levels.add(level)
+        self.columns = (level, count)
+        self.forward = _C._forward_push()
+        start = 0
+        for leaf in self.leaves:
+            n = leaf.numel()
+            units = facula.zeros(count, n, dtype=leaf.dtype, device=leaf.device)
+            units[start : start + n] = facula.eye(n, dtype=leaf.dtype, device=leaf.device)
+            tangent = _C._vmap_hide(units.reshape(count, *leaf.shape), level)
+            self.set_tangent(self.forward, leaf, tangent)
+            start += n
+
     def set_tangent(self, level: Any, leaf: Tensor, tangent: Tensor) -> None:
         """Give a leaf its tangent in a level of forward mode."""
         linked = self.recorded and (not leaf.is_leaf or tangent.requires_grad)
@@ -108,6 +130,9 @@ class Leaves:
         """Stop carrying tangents along; those that are known may still be asked for."""
         if self.forward is not None:
             _C._forward_pop()
+        if self.columns is not None:
+            _column_levels.discard(self.columns[0])
+            _C._vmap_pop()
 
     def known_tangents(self) -> list[Tensor] | None:
         """The tangents of all outputs, or None if one of them is not known."""
@@ -116,10 +141,20 @@ class Leaves:
         found = [_C._forward_get(self.forward, o) for o in self.outputs]
         if not all(known for known, _ in found):
             return None
+        if self.columns is not None:
+            return [self._columns_of(t, o) for (_, t), o in zip(found, self.outputs, strict=True)]
         return [
             facula.zeros_like(o.detach()) if t is None else self._release(t)
             for (_, t), o in zip(found, self.outputs, strict=True)
         ]
+
+    def _columns_of(self, tangent: Tensor | None, output: Tensor) -> Tensor:
+        """The tangents of an output for all unit vectors, [unit vectors, *output]."""
+        level, count = self.columns or (0, 0)
+        if tangent is None:
+            zeros = facula.zeros_like(output.detach())
+            return zeros.expand(count, *zeros.shape)
+        return self._release(_C._vmap_show(tangent, level, count))
 
     def release(self, tree: Any) -> Any:
         """Results for the program around: a part of its graph only if they depend on it."""

@@ -131,16 +131,21 @@ def pullback(
     name: str,
     kwargs: dict | None = None,
     tangents: list[Tensor] | None = None,
+    columns: str | None = None,
 ) -> tuple[Leaves, Any, Any]:
     """Run a function on leaves; gives these and its outputs, the shape of the primals, and aux.
 
-    With tangents of the primals, those of the outputs are carried along as far as that goes.
+    With tangents of the primals, those of the outputs are carried along as far as that goes; with
+    `columns`, which names a randomness, those of all unit vectors of the primals, one beside the
+    other.
     """
     ctx = Leaves(name)
     inputs, spec = ctx.add_tree(primals, "the primals")
     try:
         if tangents is not None:
             ctx.start_forward(tangents)
+        if columns is not None:
+            ctx.start_columns(columns)
         result = ctx.run(func, inputs, kwargs or {})
     finally:
         ctx.end_forward()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Tensor = facula.Tensor
 _RANDOMNESS = {"error": 0, "same": 1, "different": 2}
+_randomness_of_level: dict[int, str] = {}  # of the running vmaps, by their number
 
 
 def _is_dim(x: Any) -> bool:
@@ -136,6 +137,7 @@ def _run(
     kwargs: dict,
 ) -> Any:
     level = _C._vmap_push(size, _RANDOMNESS[randomness])
+    _randomness_of_level[level] = randomness
     try:
         hidden = [
             x if d is None else _C._vmap_hide(x.movedim(d, 0) if d else x, level)
@@ -147,6 +149,7 @@ def _run(
         shown = [_unwrap(t, d, level, size, func) for t, d in zip(out, wanted, strict=True)]
         return tree_unflatten(shown, out_spec)
     finally:
+        del _randomness_of_level[level]
         _C._vmap_pop()
 
 
@@ -266,7 +269,7 @@ def _apply(call: Callable, rule: Callable | None, args: tuple, name: str) -> Any
     shown = [_C._vmap_show(a, level, size) if m else a for a, m in zip(flat, mapped, strict=True)]
     if rule is not None:
         dims = tree_unflatten([0 if m else None for m in mapped], spec)
-        info = VmapInfo(size, "error")
+        info = VmapInfo(size, _randomness_of_level.get(level, "error"))
         out, out_dims = rule(info, tuple(dims), *tree_unflatten(shown, spec))
         return _hide_results(out, out_dims, level, name)
     samples = []

@@ -298,3 +298,37 @@ def test_batched_gradients_of_autograd_grad() -> None:
     rows = facula.eye(3, dtype=facula.float64)
     (jac,) = facula.autograd.grad(y, x, rows, is_grads_batched=True)
     close(jac, facula.diag((x.cos() * x + x.sin()).detach()))
+
+
+def test_jacfwd_carries_all_columns_in_one_pass(monkeypatch):
+    def two_passes(self, tangents):
+        raise AssertionError("two reverse passes")
+
+    monkeypatch.setattr("facula.func._forward.Pushforward.push", two_passes)
+    calls = []
+
+    def f(x, y):
+        calls.append(1)
+        return facula.tanh(x @ y).sum(0), {"square": (x**2).sum(), "constant": facula.ones(2)}
+
+    x = facula.linspace(-1, 1, 12, dtype=facula.float64).reshape(4, 3)
+    y = facula.linspace(0, 1, 6, dtype=facula.float64).reshape(3, 2)
+    got = jacfwd(f, (0, 1))(x, y)
+    assert len(calls) == 1
+    want = jacrev(f, (0, 1))(x, y)
+    for k in range(2):
+        close(got[0][k], want[0][k])
+        for name in ("square", "constant"):
+            close(got[1][name][k], want[1][name][k])
+    layer = facula.nn.Sequential(facula.nn.Linear(3, 4), facula.nn.LayerNorm(4)).double()
+    close(jacfwd(layer)(x), jacrev(layer)(x))
+
+
+def test_jacfwd_draws_as_vmap_does():
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        jacfwd(lambda x: x * facula.rand(3))(facula.ones(3))
+    for randomness in ("same", "different"):
+        jacobian = jacfwd(lambda x: x * facula.rand(3), randomness=randomness)(facula.ones(3))
+        assert facula.equal(jacobian, facula.diag(jacobian.diagonal()))
+    with pytest.raises(RuntimeError, match="Only allowed values for randomness"):
+        jacfwd(facula.sin, randomness="other")(facula.ones(3))

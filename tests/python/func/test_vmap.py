@@ -424,3 +424,26 @@ def test_writes_do_not_take_other_dimensions_for_samples(write):
 def test_the_same_numbers_in_every_chunk():
     got = vmap(lambda x: x + facula.rand(2), randomness="same", chunk_size=2)(facula.zeros(5, 2))
     assert facula.equal(got, got[:1].expand(5, 2))
+
+
+@pytest.mark.parametrize("randomness", ["error", "same", "different"])
+def test_a_function_is_told_the_randomness(randomness):
+    told = []
+
+    class Double(facula.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            told.append((info.batch_size, info.randomness))
+            return Double.apply(x), in_dims[0]
+
+    out = vmap(vmap(Double.apply), randomness=randomness)(facula.ones(3, 2))
+    assert facula.equal(out, facula.full((3, 2), 2.0))
+    assert told == [(2, "error"), (3, randomness)]
