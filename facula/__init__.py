@@ -206,6 +206,7 @@ _ELSEWHERE = {
     "Future": "futures",
     "ScriptFunction": "jit",
     "ScriptModule": "jit",
+    "StorageBase": "storage",
     "save": "serialization",
     "load": "serialization",
     "set_printoptions": "_tensor_str",

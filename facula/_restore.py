@@ -11,6 +11,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 import facula
+from facula import _objects
 from facula._unpickle import Unpickler
 
 __all__ = ["Reader", "is_known"]
@@ -341,15 +342,17 @@ class Reader:
     """Rebuilds the object of one pickle.
 
     `record(key, size)` returns the bytes of a storage as a 1-d uint8 tensor (`size` is what the
-    pickle claims), `place(tensor, location)` moves it to where it belongs.
+    pickle claims), `place(tensor, location)` moves it to where it belongs. With `objects` the
+    pickle may hold objects of any class, as `_objects` says.
     """
 
     def __init__(
         self,
         record: Callable[[str, int], facula.Tensor],
         place: Callable[[facula.Tensor, str], facula.Tensor],
+        objects: bool = False,
     ) -> None:
-        self.record, self.place = record, place
+        self.record, self.place, self.objects = record, place, objects
         self.storages: dict[str, _Stored] = {}
 
     def load(self, data: bytes) -> Any:
@@ -358,10 +361,14 @@ class Reader:
 
     def unpickler(self, data: bytes) -> Unpickler:
         """Return the reader of the pickle, for files that hold several."""
-        return Unpickler(data, self._global, self._persistent, self._call, self._build)
+        reader = Unpickler(data, self._global, self._persistent, self._call, self._build)
+        reader.subclasses = self.objects
+        return reader
 
     def _global(self, module: str, name: str) -> Any:
         found = _find(module, name)
+        if found is None and self.objects:
+            return _objects.find(module, name)
         if found is None:
             raise UnpicklingError(
                 "Weights only load failed. Unsupported global: GLOBAL "
@@ -397,6 +404,8 @@ class Reader:
                 return function.make(*args)
         if _is_safe(function):
             return function.__new__(function, *args) if new else function(*args)
+        if self.objects:
+            return _objects.call(function, args, new)
         raise UnpicklingError(
             f"Weights only load failed: {function!r} may not be called from a file"
         )
@@ -404,7 +413,7 @@ class Reader:
     def _build(self, obj: Any, state: Any) -> None:
         if type(obj) is OrderedDict and isinstance(state, dict):
             obj.__dict__.update(state)
-        elif _is_safe(type(obj)):
+        elif _is_safe(type(obj)) or self.objects:
             setter = getattr(obj, "__setstate__", None)
             if setter is not None:
                 setter(state)

@@ -48,6 +48,7 @@ class Unpickler:
         self.build = build
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
+        self.subclasses = False  # whether containers of other classes may be filled
 
     def load(self) -> Any:
         """Return the object; `position` is then behind its pickle."""
@@ -147,7 +148,7 @@ class Unpickler:
 
     def _extend(self, items: list) -> None:
         target = self._top()
-        if type(target) is not list:
+        if type(target) is not list and not (self.subclasses and hasattr(target, "extend")):
             raise UnpicklingError(f"Can only append to lists, but got {type(target)}")
         target.extend(items)
 
@@ -167,9 +168,12 @@ class Unpickler:
 
     def _update(self, items: list) -> None:
         target = self._top()
-        if type(target) not in (dict, OrderedDict, defaultdict, Counter):
+        if type(target) not in (dict, OrderedDict, defaultdict, Counter) and not (
+            self.subclasses and isinstance(target, dict)
+        ):
             raise UnpicklingError(f"Can only set items of dicts, but got {type(target)}")
-        target.update(zip(items[::2], items[1::2], strict=True))
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            target[key] = value
 
     def tuple(self) -> None:
         self.stack.append(tuple(self._pop_to_mark()))

@@ -107,7 +107,7 @@ def save(
             f"got {type(f).__name__}"
         )
     data, pieces, foreign = _checkpoint.pickle_of(obj, pickle_protocol)
-    if foreign:
+    if foreign and not _under_alias():
         warnings.warn(
             f"save: {', '.join(foreign)} will be refused by load() until it is declared safe "
             "with facula.serialization.add_safe_globals",
@@ -221,10 +221,12 @@ def load(
     `map_location` is a device, a dict of location names, or a function of storage and location.
     With `mmap` storages are mapped from the file, copied where they are written. Files are read
     as data only; there is no way to run code from them. Under the name of torch (see
-    `facula.as_torch`) `weights_only=False` is accepted, as programs say it for files of data too.
+    `facula.as_torch`) `weights_only=False` is accepted: a file may then hold objects of classes,
+    whole modules for instance, but may not call functions.
     """
-    alias = sys.modules.get("facula.as_torch")
-    if alias is not None and alias.installed():
+    objects = False
+    if _under_alias():
+        objects = weights_only is False
         weights_only = None
         pickle_module = None if pickle_module is pickle else pickle_module
     if pickle_module is not None or weights_only is False:
@@ -234,7 +236,7 @@ def load(
         )
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return _load(file, map_location, f if mmap else None)
+            return _load(file, map_location, f if mmap else None, objects)
     if mmap:
         raise ValueError(
             f"f must be a file path in order to use the mmap argument, but got {type(f).__name__}"
@@ -246,10 +248,16 @@ def load(
                 "file that is seekable. Please pre-load the data into a buffer like io.BytesIO "
                 "and try to load from it instead."
             )
-    return _load(f, map_location, None)
+    return _load(f, map_location, None, objects)
 
 
-def _load(file: Any, map_location: Any, mapped: Any) -> Any:
+def _under_alias() -> bool:
+    """Say whether the program imports torch and gets Facula."""
+    alias = sys.modules.get("facula.as_torch")
+    return alias is not None and alias.installed()
+
+
+def _load(file: Any, map_location: Any, mapped: Any, objects: bool) -> Any:
     start = file.tell()
     magic = file.read(4)
     if not isinstance(magic, (bytes, bytearray)):
@@ -269,7 +277,7 @@ def _load(file: Any, map_location: Any, mapped: Any) -> Any:
             f"load: failed reading zip archive: failed finding central directory ({error})"
         ) from None
     with archive:
-        return _Archive(archive, mapped).load(_placer(map_location))
+        return _Archive(archive, mapped).load(_placer(map_location), objects)
 
 
 class _Archive:
@@ -292,8 +300,8 @@ class _Archive:
             raise ValueError(f"load: unknown byte order {order[:16]!r}")
         self.swap = order.decode() != sys.byteorder
 
-    def load(self, place: Callable) -> Any:
-        return _restore.Reader(self.storage, place).load(self.read("data.pkl"))
+    def load(self, place: Callable, objects: bool) -> Any:
+        return _restore.Reader(self.storage, place, objects).load(self.read("data.pkl"))
 
     def _open(self, name: str) -> tuple[zipfile.ZipInfo, Any]:
         info = self.records.get(name)

@@ -5,6 +5,8 @@ from facula._legacy import TypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
+StorageBase = UntypedStorage  # the name that PyTorch gives to the base of storages
+
 
 class _LegacyStorage(TypedStorage):
     """The base of FloatStorage and its siblings in PyTorch, for isinstance()."""

@@ -1,11 +1,14 @@
 """DataLoader: batches of a dataset in the order of a sampler, in the main process.
 
-Worker processes are not built; asking for them raises NotImplementedError.
+Worker processes are not built; asking for them raises NotImplementedError. Programs that run
+under the name of torch are told so once, and load in the main process.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -177,10 +180,14 @@ def _check_workers(
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
     if num_workers > 0:
-        raise NotImplementedError(
-            f"DataLoader: worker processes are not built yet, got num_workers={num_workers}; "
-            "use num_workers=0, which loads in the main process"
-        )
+        alias = sys.modules.get("facula.as_torch")
+        if alias is None or not alias.installed():
+            raise NotImplementedError(
+                f"DataLoader: worker processes are not built yet, got num_workers={num_workers}; "
+                "use num_workers=0, which loads in the main process"
+            )
+        _say_that_workers_are_missing()
+        return
     if prefetch_factor is not None:
         raise ValueError(
             "prefetch_factor option could only be specified in multiprocessing."
@@ -193,6 +200,15 @@ def _check_workers(
             "multiprocessing_context can only be used with multi-process loading "
             f"(num_workers > 0), but got num_workers={num_workers}"
         )
+
+
+@functools.cache
+def _say_that_workers_are_missing() -> None:
+    warnings.warn(
+        "DataLoader: worker processes are not built; samples are loaded in the main process, and "
+        "worker_init_fn is not called",
+        stacklevel=4,
+    )
 
 
 def _check_stream_options(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:

@@ -201,23 +201,83 @@ print(json.dumps([str(torch.float32), repr(torch.Size([2])), repr(torch.ones(1).
     ]  # fmt: skip
 
 
-def test_load_reads_data_whatever_is_asked(tmp_path):
+def test_load_makes_objects_where_the_program_asks(tmp_path):
     program = f"""
-import torch
+import argparse, functools, numpy, torch
+import torch.nn.functional as F
 path = {str(tmp_path / "state.pt")!r}
-net = torch.nn.Linear(2, 3)
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
+        self.activation = F.relu
+
+    def forward(self, x):
+        return self.activation(self.layers(x))
+
+class Settings(dict):
+    pass
+
+net, x = Net(), torch.ones(4, 2)
 torch.save({{"state": net.state_dict(), "epoch": 3}}, path)
 found = [torch.load(path, weights_only=w)["epoch"] for w in (True, False, None)]
-torch.save(torch.nn.Linear(2, 3), path)
-try:
-    torch.load(path, weights_only=False)
-except Exception as error:
-    found.append(type(error).__name__ + str(error))
+torch.save({{"net": net, "args": argparse.Namespace(lr=0.5), "best": numpy.float64(0.25),
+            "scores": numpy.arange(3.0), "settings": Settings(depth=2),
+            "f": functools.partial(F.softmax, dim=1)}}, path)
+for trusting in (True, False):
+    try:
+        kept = torch.load(path, weights_only=not trusting)
+    except Exception as error:
+        found.append(type(error).__name__)
+    else:
+        found += [torch.equal(kept["net"](x), net(x)), kept["args"].lr, float(kept["best"]),
+                  kept["scores"].tolist(), type(kept["settings"]).__name__, kept["f"](x).shape[1]]
 print(json.dumps(found))
 """
-    *epochs, error = answers(program)
-    assert epochs == [3, 3, 3]
-    assert error.startswith("UnpicklingError") and "torch.nn.modules.linear.Linear" in error
+    assert answers(program) == [
+        3, 3, 3, True, 0.5, 0.25, [0.0, 1.0, 2.0], "Settings", 2, "UnpicklingError",
+    ]  # fmt: skip
+
+
+def test_load_calls_no_function_of_a_file(tmp_path):
+    program = f"""
+import os, subprocess, torch
+path = {str(tmp_path / "hostile.pt")!r}
+
+class Hostile:
+    def __init__(self, *call):
+        self.call = call
+
+    def __reduce__(self):
+        return self.call
+
+found = []
+for call in ((os.system, ("true",)), (subprocess.Popen, ("true",)), (eval, ("1",)),
+             (exec, ("1",))):
+    torch.save(Hostile(call[0], call[1]), path)
+    try:
+        found.append(repr(torch.load(path, weights_only=False)))
+    except Exception as error:
+        found.append(type(error).__name__)
+print(json.dumps(found))
+"""
+    assert answers(program) == ["UnpicklingError"] * 4
+
+
+def test_loader_workers_load_in_the_main_process():
+    program = """
+import warnings, torch
+from torch.utils.data import DataLoader, TensorDataset
+data = TensorDataset(torch.arange(6))
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    loaders = [DataLoader(data, batch_size=4, num_workers=2, persistent_workers=True,
+                          prefetch_factor=3, worker_init_fn=print) for _ in range(2)]
+    batches = [b.tolist() for loader in loaders for (b,) in loader]
+print(json.dumps([batches, len(said), "worker processes are not built" in str(said[0].message)]))
+"""
+    assert answers(program) == [[[0, 1, 2, 3], [4, 5]] * 2, 1, True]
 
 
 def test_parts_of_the_compiled_module_are_modules():
