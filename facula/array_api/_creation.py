@@ -6,7 +6,7 @@ import builtins
 import cmath
 
 import facula
-from facula.array_api._promotion import KINDS, Tensor, default_complex, promote_all
+from facula.array_api._promotion import KINDS, Tensor, default_complex, is_beyond, promote_all
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -168,12 +168,27 @@ def full(
     dtype: facula.dtype | None = None,
     device: Any = None,
 ) -> Array:
-    """Give an array of one value; its default dtype is that of the value's kind."""
+    """Give an array of one value; its default dtype is that of the value's kind.
+
+    A value beyond a floating-point type becomes infinite; an integer that an integer type cannot
+    hold is an OverflowError.
+
+        >>> full(2, 7, dtype=facula.uint8)
+        tensor([7, 7], dtype=torch.uint8)
+    """
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    if dtype is None or not isinstance(fill_value, int):
+    if isinstance(fill_value, (float, complex)):
+        default = (
+            default_complex() if isinstance(fill_value, complex) else facula.get_default_dtype()
+        )
+        dtype = default if dtype is None else dtype
+        exact = not is_beyond(fill_value, dtype)
+    else:
+        exact = dtype is None or not isinstance(fill_value, int)
+    if exact:
         return facula.full(sizes, fill_value, dtype=dtype, device=device)
     _check_range(fill_value, dtype)
-    # An integer of uint64 may be more than the fill value of an operator holds.
+    # An integer of uint64, or a number beyond the type, is more than an operator fills with.
     value = facula.tensor(fill_value, dtype=dtype, device=device)
     return facula.empty(sizes, dtype=dtype, device=device).copy_(value)
 

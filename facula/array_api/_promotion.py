@@ -89,12 +89,25 @@ def beside_number(dtype: facula.dtype, number: Number) -> facula.dtype:
     raise TypeError(f"expected an array or a Python number, got {type(number).__name__}")
 
 
+def is_beyond(number: Number, dtype: facula.dtype) -> builtins.bool:
+    """Say whether a floating-point type has nothing but an infinity for a number."""
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return False
+    largest = facula.finfo(dtype).max
+    return builtins.max(abs(number.real), abs(number.imag)) > largest
+
+
 def constant(number: Number, dtype: facula.dtype, device: Any) -> Array:
-    """Give an array without dimensions; OverflowError when an integer type cannot hold it."""
+    """Give an array without dimensions; OverflowError when an integer type cannot hold it.
+
+    A number beyond a floating-point type becomes infinite, as beside operators of Tensor.
+    """
     if isinstance(number, int) and dtype in KINDS["integral"]:
         info = facula.iinfo(dtype)
         if not info.min <= number <= info.max:
             raise OverflowError(f"{dtype} cannot hold the number {number}")
+        return facula.tensor(number, dtype=dtype, device=device)
+    if is_beyond(number, dtype):
         return facula.tensor(number, dtype=dtype, device=device)
     return facula.full((), number, dtype=dtype, device=device)
 

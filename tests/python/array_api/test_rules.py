@@ -130,6 +130,20 @@ def test_large_integers_of_uint64():
         facula.tensor(big, dtype=facula.int64)
 
 
+@pytest.mark.parametrize("dtype, number", [(xp.float32, 1e39), (xp.complex64, complex(1, -1e308))])
+def test_numbers_beyond_a_floating_point_type_become_infinite(dtype, number):
+    x = xp.ones(3, dtype=dtype)
+    for found in (xp.add(x, number), x + number, xp.full(3, number, dtype=dtype),
+                  xp.full_like(x, number), xp.asarray([number] * 3, dtype=dtype)):  # fmt: skip
+        assert found.dtype is dtype and found.shape == (3,) and xp.all(xp.isinf(found))
+    if dtype is xp.float32:
+        assert xp.all(xp.less(x, number)) and xp.clip(x, -number, number).tolist() == [1, 1, 1]
+        assert xp.full(2, number).tolist() == [math.inf] * 2
+        just_above = math.nextafter(xp.finfo(dtype).max, math.inf)  # rounds to the largest
+        assert xp.full((), just_above, dtype=dtype) == xp.finfo(dtype).max
+        assert xp.all(xp.isfinite(xp.minimum(x, just_above)))
+
+
 # ---- creation
 
 
