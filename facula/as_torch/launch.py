@@ -29,7 +29,26 @@ def _main_module(path: str) -> types.ModuleType:
     return main
 
 
+def _program_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    """Leave out the frames of this file and of runpy, which stand before those of the program."""
+    ours = (__file__, runpy.__file__, "<frozen runpy>")
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in ours:
+        traceback = traceback.tb_next
+    return traceback
+
+
 def main() -> None:
+    """Run what the command line names; an error that it leaves is reported as `python` does."""
+    try:
+        _run()
+    except Exception as error:
+        traceback = error.__traceback__ = _program_frames(error.__traceback__)
+        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, traceback
+        sys.excepthook(type(error), error, traceback)
+        sys.exit(1)
+
+
+def _run() -> None:
     """Install the alias and run what the command line names."""
     arguments = sys.argv[1:]
     if not arguments or arguments[0] in ("-h", "--help"):

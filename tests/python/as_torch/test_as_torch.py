@@ -303,3 +303,23 @@ def test_functorch_comes_along():
         "print(json.dumps([same, slope.tolist(), weights[0].requires_grad]))"
     )
     assert found == [True, [4.0, 4.0, 4.0], False]
+
+
+def test_tracebacks_are_those_of_the_program(tmp_path):
+    (tmp_path / "program.py").write_text("import torch\n\ndef f():\n    torch.nothing\n\nf()\n")
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    for arguments, places in (
+        (["program.py"], ["program.py\", line 6", "program.py\", line 4"]),
+        (["-m", "program"], ["program.py\", line 6", "program.py\", line 4"]),
+        (["-c", "import torch\n1 / 0"], ['"<string>", line 2']),
+        (["broken.py"], ["broken.py\", line 1"]),
+    ):
+        result = subprocess.run(
+            [sys.executable, "-m", "facula.as_torch", *arguments],
+            capture_output=True, text=True, env=environment(), cwd=tmp_path,
+        )  # fmt: skip
+        assert result.returncode == 1
+        frames = [line for line in result.stderr.splitlines() if line.startswith("  File")]
+        frames = [f for f in frames if "facula/__init__.py" not in f]  # where the name is missing
+        assert len(frames) == len(places), result.stderr
+        assert all(p in f for p, f in zip(places, frames, strict=True)), result.stderr
