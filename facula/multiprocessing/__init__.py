@@ -1,6 +1,7 @@
 """Python's multiprocessing, with `spawn` and `start_processes`.
 
-Tensors that go through queues and pipes are copied; memory is not shared between processes.
+Tensors that go through queues and pipes are copied. `Tensor.share_memory_` shares memory with
+forked processes.
 """
 
 from __future__ import annotations

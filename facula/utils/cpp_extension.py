@@ -216,11 +216,18 @@ def load(
     is_standalone: bool = False,
     keep_intermediates: bool = True,
 ) -> Any:
-    """Compile C++ files into a module and import it; with `is_python_module=False`, load the
+    r"""Compile C++ files into a module and import it; with `is_python_module=False`, load the
     library into the process and return its path.
 
     Raises RuntimeError with the compiler's output where a file does not compile, and where there is
     no compiler; NotImplementedError for CUDA.
+
+    Example:
+        >>> text = "torch::Tensor twice(torch::Tensor x) { return x * 2; }"
+        >>> binding = 'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("twice", &twice); }'
+        >>> _ = Path("m.cpp").write_text(f"#include <torch/extension.h>\\n{text}\\n{binding}\\n")
+        >>> load("m", ["m.cpp"]).twice(facula.ones(2))
+        tensor([2., 2.])
     """
     if with_cuda or with_sycl:
         raise missing("facula.utils.cpp_extension.load", _NO_CUDA)
@@ -285,8 +292,12 @@ def load_inline(
 ) -> Any:
     """Compile C++ text into a module; `functions` names those that Python gets, with their texts.
 
-    Example: `load_inline("m", "torch::Tensor twice(torch::Tensor x) { return x * 2; }",
-    functions="twice").twice(facula.ones(2))`. Raises what `load` raises.
+    Raises what `load` raises.
+
+    Example:
+        >>> text = "torch::Tensor twice(torch::Tensor x) { return x * 2; }"
+        >>> load_inline("m", text, functions="twice").twice(facula.ones(2))
+        tensor([2., 2.])
     """
     if cuda_sources or sycl_sources or with_cuda or with_sycl:
         raise missing("facula.utils.cpp_extension.load_inline", _NO_CUDA)

@@ -50,28 +50,13 @@ def sections(page):
     return found
 
 
-def names_without_example():
-    """Gives the names of the list of exceptions, by module."""
-    found, module = {}, ""
-    for line in (ROOT / "tools/docs/without.txt").read_text().splitlines():
-        if line.startswith("["):
-            module = line.strip("[]")
-            found[module] = set()
-        elif not line.startswith("#"):
-            found[module].update(line.split())
-    return found
-
-
 def test_every_public_name_has_text_and_an_example(pages):
-    excused = names_without_example()
-    bare, late, silent, count = {}, {}, {}, 0
+    bare, silent, count = {}, {}, 0
     for module in names.MODULES:
         found = sections(pages / f"reference/{module}.md")
         assert set(found) == set(names.public_names(module)), module
         count += len(found)
-        lacking = {name for name, text in found.items() if ">>> " not in text}
-        bare[module] = lacking - excused.get(module, set())
-        late[module] = excused.get(module, set()) - lacking
+        bare[module] = {name for name, text in found.items() if ">>> " not in text}
         # Attributes of Tensor are their own text.
         silent[module] = {
             name for name, text in found.items()
@@ -80,9 +65,8 @@ def test_every_public_name_has_text_and_an_example(pages):
             and not name.endswith(("Tensor", "Storage"))
         }  # fmt: skip
     assert count > 2000
-    bare, late, silent = ({m: n for m, n in d.items() if n} for d in (bare, late, silent))
+    bare, silent = ({m: n for m, n in d.items() if n} for d in (bare, silent))
     assert bare == {}, "write examples in tools/docs/examples"
-    assert late == {}, "take these off the list in tools/docs/without.txt"
     assert silent == {}, "no docstring"
 
 

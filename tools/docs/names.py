@@ -24,7 +24,8 @@ MODULES = (
     "facula.distributions.constraints facula.distributions.transforms facula.distributions.kl "
     "facula.distributions.utils facula.amp facula.library facula.overrides facula.testing "
     "facula.random facula.serialization facula.masked facula.signal.windows facula.hub "
-    "facula.futures facula.datasets facula.sparse facula.as_torch"
+    "facula.futures facula.datasets facula.sparse facula.as_torch "
+    "facula.quasirandom facula.array_api facula.array_api.fft facula.array_api.linalg"
 ).split()
 _FOREIGN = (
     "typing", "collections", "functools", "contextlib", "abc", "enum", "math", "itertools",
@@ -89,4 +90,4 @@ def scope() -> dict[str, Any]:
 
     facula.manual_seed(0)
     names = {"facula": facula, "nn": facula.nn, "F": facula.nn.functional, "optim": facula.optim}
-    return {**names, "D": importlib.import_module("facula.distributions")}
+    return {**names, "D": importlib.import_module("facula.distributions"), "xp": facula.array_api}
