@@ -45,13 +45,34 @@ def asarray(
             raise ValueError("can't alias arbitrary sequence into a tensor.")
     if copy is not True and not isinstance(obj, (list, tuple)) and _has_buffer(obj):
         if type(obj).__name__ != "ndarray":
-            result = _C.frombuffer(obj, dtype=dtype or _C.get_default_dtype())
+            result = _from_buffer(obj, dtype)
             return result.requires_grad_(requires_grad)
     make = _C.tensor if copy else _C.as_tensor
     result = make(obj, dtype=dtype, device=device)
     if copy is False and dtype is not None and _C.as_tensor(obj).dtype != dtype:
         raise ValueError("can't alias NumPy array with a different dtype")
     return result.requires_grad_(requires_grad) if requires_grad else result
+
+
+# Codes of the struct module, by the kind of number.
+_SIGNED, _UNSIGNED, _FLOATS = "bhilqn", "BHILQN", {"e": "float16", "f": "float32", "d": "float64"}
+
+
+def _from_buffer(obj: Any, dtype: Any) -> Tensor:
+    """Make a tensor of the shape and numbers that the buffer of an object says it has."""
+    if dtype is not None:
+        return _C.frombuffer(obj, dtype=dtype)
+    with memoryview(obj) as view:
+        code, size, shape = view.format.lstrip("@=<|"), view.itemsize, view.shape
+        if not view.c_contiguous:
+            raise ValueError("asarray: expected a contiguous buffer, got strides of its own")
+    if code in _SIGNED or code in _UNSIGNED:
+        name = f"{'' if code in _SIGNED else 'u'}int{8 * size}"
+    else:
+        name = {"?": "bool", "Zf": "complex64", "Zd": "complex128", **_FLOATS}.get(code, "")
+    if not name:
+        raise TypeError(f"asarray: expected a buffer of numbers, got items of format {code!r}")
+    return _C.frombuffer(obj, dtype=getattr(_C, name)).view(shape)
 
 
 def _has_buffer(obj: Any) -> bool:

@@ -66,14 +66,22 @@ def poisson_nll_loss(
     )
 
 
+def _expect_tensor(input: Any, op: str) -> Any:
+    if not hasattr(input, "detach"):
+        raise TypeError(
+            f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
+    return input
+
+
 def detach(input: Tensor) -> Tensor:
     """Give a tensor over the same data without history."""
-    return input.detach()
+    return _expect_tensor(input, "detach").detach()
 
 
 def detach_(input: Tensor) -> Tensor:
     """Drop the history of a tensor, in place."""
-    return input.detach_()
+    return _expect_tensor(input, "detach_").detach_()
 
 
 def get_device(input: Tensor) -> int:

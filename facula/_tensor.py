@@ -253,12 +253,23 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """Give the name of the legacy type, or convert to a dtype or legacy type."""
     if dtype is None:
         return f"{_C._package_name()}.{TITLE_OF[self.dtype]}Tensor"
-    if isinstance(dtype, str):
+    if isinstance(dtype, (str, type)) and not isinstance(dtype, _TensorKind):
         import facula
 
-        dtype = getattr(facula, dtype.rsplit(".", 1)[-1])
+        name = dtype if isinstance(dtype, str) else dtype.__name__
+        package, _, short = name.rpartition(".")
+        dtype = getattr(facula, short, None) if package.isidentifier() else None
+        if not isinstance(dtype, _TensorKind):
+            raise ValueError(
+                f"type: invalid type: {name!r}, expected a dtype or a name such as "
+                f"'{_C._package_name()}.FloatTensor'"
+            )
     if isinstance(dtype, _TensorKind):
         dtype = dtype.dtype
+    if not isinstance(dtype, _C.dtype):
+        raise TypeError(
+            f"type: dtype must be a type, str, or dtype object, got {type(dtype).__name__}"
+        )
     return self.to(dtype, non_blocking=non_blocking)
 
 

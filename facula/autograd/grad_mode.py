@@ -88,8 +88,13 @@ class set_grad_enabled(_Mode):
     """Switch the recording of gradients on or off: at once, and until the end of a block."""
 
     def __init__(self, mode: bool) -> None:
-        self.mode = bool(mode)
-        self.prev = _C._set_grad_enabled(self.mode)
+        if not isinstance(mode, bool):
+            raise TypeError(
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}"
+            )
+        self.mode = mode
+        self.prev = _C._set_grad_enabled(mode)
 
     def clone(self) -> set_grad_enabled:
         """Give a fresh object of the same meaning."""

@@ -55,9 +55,23 @@ def _kind(t: Tensor) -> str:
     return "sparse" if is_sparse(t) else "dense"
 
 
+def _check_alpha(alpha: Any, *operands: Any) -> None:
+    """Refuse an alpha of a higher kind than the sum: floats for integers, bools for numbers."""
+    kinds = [t.dtype for t in operands if isinstance(t, Tensor)]
+    if isinstance(alpha, bool) and any(kind != _C.bool for kind in kinds):
+        raise RuntimeError("add: Boolean alpha only supported for Boolean results.")
+    exact = not any(kind.is_floating_point or kind.is_complex for kind in kinds)
+    if exact and isinstance(alpha, (float, complex)):
+        raise RuntimeError(
+            "add: For integral input tensors, argument alpha must not be a floating point number, "
+            f"got {alpha}."
+        )
+
+
 @entry("add", "__add__", "__radd__", "__iadd__")
 def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
     no_out("add", out)
+    _check_alpha(alpha, input, other)
     if is_sparse(input) and is_sparse(other):
         return _C._sparse_add(input, other, alpha)
     if is_sparse(other) and isinstance(input, Tensor):
@@ -127,6 +141,7 @@ def _add_in_place(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
         if not is_sparse(result):
             raise RuntimeError("add_: a sparse tensor cannot hold the sum with a dense one")
         return input._replace(cast(result, input.dtype))
+    _check_alpha(alpha, input, other)
     return _C._sparse_add_into(input, other, alpha)
 
 

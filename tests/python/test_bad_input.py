@@ -1,0 +1,44 @@
+"""Wrong calls raise the type that PyTorch raises."""
+
+import pytest
+
+import facula
+
+SPARSE = facula.tensor([1, 0, 2]).to_sparse()
+
+WRONG = {
+    "type of a string": (ValueError, lambda: facula.ones(2).type("foo")),
+    "type of a class": (ValueError, lambda: facula.ones(2).type(float)),
+    "type of an int": (TypeError, lambda: facula.ones(2).type(3)),
+    "set_grad_enabled": (TypeError, lambda: facula.set_grad_enabled("a")),
+    "detach": (TypeError, lambda: facula.detach(None)),
+    "float alpha": (RuntimeError, lambda: facula.add(SPARSE, SPARSE, alpha=1.5)),
+    "float alpha in place": (RuntimeError, lambda: SPARSE.clone().add_(SPARSE, alpha=1.5)),
+    "bool alpha": (RuntimeError, lambda: facula.add(SPARSE, SPARSE, alpha=True)),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_the_type_of_the_exception(case):
+    kind, call = WRONG[case]
+    with pytest.raises(kind) as caught:
+        call()
+    assert caught.type is kind and str(caught.value)
+    assert facula.is_grad_enabled()
+
+
+@pytest.mark.parametrize(
+    "code, dtype", [("B", "uint8"), ("i", "int32"), ("d", "float64"), ("q", "int64")]
+)
+def test_asarray_reads_the_type_of_a_buffer(code, dtype):
+    import array
+
+    source = array.array(code, [1, 2, 3])
+    t = facula.asarray(source)
+    assert t.dtype == getattr(facula, dtype) and t.tolist() == [1, 2, 3]
+    t[0] = 7
+    assert source[0] == 7
+    assert facula.asarray(memoryview(bytearray(b"abc"))).tolist() == [97, 98, 99]
+    assert facula.asarray(bytearray(8), dtype=facula.float32).tolist() == [0, 0]
+    with pytest.raises(ValueError):
+        facula.asarray(bytearray(0))
