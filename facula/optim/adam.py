@@ -8,10 +8,8 @@ import facula
 from facula import _C
 from facula.optim.optimizer import (
     RuleOptimizer,
-    check_betas,
     check_flags,
-    check_lr,
-    check_non_negative,
+    check_moments,
     load,
     new_slot,
     new_step,
@@ -51,10 +49,7 @@ class Adam(RuleOptimizer):
             raise ValueError(
                 "lr as a Tensor is not supported for capturable=False and foreach=True"
             )
-        check_lr(lr)
-        check_non_negative("epsilon value", eps)
-        check_betas(betas)
-        check_non_negative("weight_decay value", weight_decay)
+        check_moments(lr, betas, eps, weight_decay)
         _check_tensor_betas(betas, foreach, capturable)
         check_flags(foreach, fused, differentiable)
         super().__init__(

@@ -8,9 +8,7 @@ import facula
 from facula import _C
 from facula.optim.optimizer import (
     RuleOptimizer,
-    check_betas,
-    check_lr,
-    check_non_negative,
+    check_moments,
     load,
     new_slot,
     new_step,
@@ -40,10 +38,7 @@ class Adamax(RuleOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_non_negative("epsilon value", eps)
-        check_betas(betas)
-        check_non_negative("weight_decay value", weight_decay)
+        check_moments(lr, betas, eps, weight_decay)
         super().__init__(
             params,
             {

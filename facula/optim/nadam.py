@@ -8,8 +8,7 @@ import facula
 from facula import _C
 from facula.optim.optimizer import (
     RuleOptimizer,
-    check_betas,
-    check_lr,
+    check_moments,
     check_non_negative,
     load,
     new_slot,
@@ -43,10 +42,7 @@ class NAdam(RuleOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_non_negative("epsilon value", eps)
-        check_betas(betas)
-        check_non_negative("weight_decay value", weight_decay)
+        check_moments(lr, betas, eps, weight_decay)
         check_non_negative("momentum_decay value", momentum_decay)
         super().__init__(
             params,

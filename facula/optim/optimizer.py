@@ -133,6 +133,14 @@ def check_betas(betas: Any) -> None:
             raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
 
 
+def check_moments(lr: Any, betas: Any, eps: Any, weight_decay: Any) -> None:
+    """Raise ValueError for what no optimiser of running moments takes."""
+    check_lr(lr)
+    check_non_negative("epsilon value", eps)
+    check_betas(betas)
+    check_non_negative("weight_decay value", weight_decay)
+
+
 def check_flags(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:
     """Refuse the combinations of implementation flags that PyTorch refuses."""
     if fused:

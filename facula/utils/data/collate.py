@@ -42,6 +42,18 @@ def _like(original: Any, items: list) -> Any:
         return items
 
 
+def _mapping_like(first: Mapping, items: dict) -> Any:
+    """Give the items in a mapping like `first`, or as they are where none can be made."""
+    try:
+        if isinstance(first, MutableMapping):
+            clone = copy(first)
+            clone.update(items)
+            return clone
+        return type(first)(items)  # type: ignore[call-arg]
+    except TypeError:
+        return items
+
+
 def default_convert(data: Any) -> Any:
     """Turn NumPy arrays inside (nested) containers into tensors; leave all else alone."""
     if isinstance(data, facula.Tensor):
@@ -51,15 +63,7 @@ def default_convert(data: Any) -> Any:
             return data
         return facula.as_tensor(data)
     if isinstance(data, Mapping):
-        converted = {k: default_convert(v) for k, v in data.items()}
-        try:
-            if isinstance(data, MutableMapping):
-                clone = copy(data)
-                clone.update(converted)
-                return clone
-            return type(data)(converted)  # type: ignore[call-arg]
-        except TypeError:
-            return converted
+        return _mapping_like(data, {k: default_convert(v) for k, v in data.items()})
     if isinstance(data, tuple) and not hasattr(data, "_fields"):
         return [default_convert(d) for d in data]
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
@@ -140,14 +144,7 @@ def collate(batch: Any, *, collate_fn_map: dict | None = None) -> Any:
 
 def _collate_mapping(batch: Any, first: Mapping, collate_fn_map: dict | None) -> Any:
     fields = {k: collate([d[k] for d in batch], collate_fn_map=collate_fn_map) for k in first}
-    try:
-        if isinstance(first, MutableMapping):
-            clone = copy(first)
-            clone.update(fields)
-            return clone
-        return type(first)(fields)  # type: ignore[call-arg]
-    except TypeError:
-        return fields
+    return _mapping_like(first, fields)
 
 
 def _collate_sequence(batch: Any, first: Sequence, collate_fn_map: dict | None) -> Any:
