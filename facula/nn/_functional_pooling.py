@@ -247,6 +247,8 @@ fractional_max_pool3d_with_indices, fractional_max_pool3d = _fractional_max_pool
 
 
 def _lp(average: Tensor, norm_type: float, count: int) -> Tensor:
+    if norm_type == 0:
+        raise ValueError(f"lp_pool: norm_type must be a non-zero value, but got {norm_type}")
     return (average.sign() * _nn.relu(average.abs())).mul(count).pow(1.0 / norm_type)
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 import facula
+from facula import nn
 
 SPARSE = facula.tensor([1, 0, 2]).to_sparse()
 
@@ -42,3 +43,27 @@ def test_asarray_reads_the_type_of_a_buffer(code, dtype):
     assert facula.asarray(bytearray(8), dtype=facula.float32).tolist() == [0, 0]
     with pytest.raises(ValueError):
         facula.asarray(bytearray(0))
+
+
+LAYERS = {
+    "no inputs": (ValueError, lambda: nn.LSTM(0, 2)),
+    "negative inputs": (ValueError, lambda: nn.GRU(-1, 2)),
+    "inputs of text": (TypeError, lambda: nn.RNN("a", 2)),
+    "hidden of floats": (TypeError, lambda: nn.RNN(2, 1.5)),
+    "softmax along text": (TypeError, lambda: nn.Softmax("a")),
+    "softmax along a bool": (TypeError, lambda: nn.LogSoftmax(True)),
+    "norm of 0": (ValueError, lambda: nn.LPPool1d(0, 2)),
+    "pooling by the norm of 0": (
+        ValueError,
+        lambda: nn.functional.lp_pool2d(facula.ones(1, 1, 4, 4), 0, 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LAYERS)
+def test_layers_refuse_what_they_cannot_do(case):
+    kind, make = LAYERS[case]
+    with pytest.raises(kind) as caught:
+        make()
+    assert caught.type is kind and str(caught.value)
+    assert nn.Softmax(None).dim is None and nn.LPPool1d(-1, 2).norm_type == -1

@@ -374,7 +374,18 @@ class Softmin(_DimModule):
         return F.softmin(input, self.dim, _stacklevel=5)
 
 
-class Softmax(_DimModule):
+class _CheckedDim(_DimModule):
+    """A function along a dimension that is an int, or None."""
+
+    def __init__(self, dim: int | None = None) -> None:
+        if dim is not None and (isinstance(dim, bool) or not isinstance(dim, int)):
+            raise TypeError(
+                f"{type(self).__name__}: dim must be an int or None, got {type(dim).__name__}"
+            )
+        super().__init__(dim)
+
+
+class Softmax(_CheckedDim):
     """`exp(x) / sum(exp(x))` along `dim`."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -392,7 +403,7 @@ class Softmax2d(Module):
         return F.softmax(input, -3)
 
 
-class LogSoftmax(_DimModule):
+class LogSoftmax(_CheckedDim):
     """The logarithm of the softmax along `dim`."""
 
     def forward(self, input: Tensor) -> Tensor:

@@ -96,12 +96,12 @@ class RNNBase(Module):
                 f"than 1, but got dropout={dropout} and num_layers={self.num_layers}",
                 stacklevel=4,
             )
-        if not isinstance(self.hidden_size, int):
-            raise TypeError(
-                f"hidden_size should be of type int, got: {type(self.hidden_size).__name__}"
-            )
-        if self.hidden_size <= 0:
-            raise ValueError("hidden_size must be greater than zero")
+        for name in ("input_size", "hidden_size"):
+            size = getattr(self, name)
+            if not isinstance(size, int):
+                raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
+            if size <= 0:
+                raise ValueError(f"{name} must be greater than zero, got {size}")
         if self.num_layers <= 0:
             raise ValueError("num_layers must be greater than zero")
         if self.proj_size < 0:
