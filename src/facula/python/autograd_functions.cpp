@@ -31,11 +31,52 @@ bool is_edge_object(PyObject* o) {
 }
 
 Edge edge_of(PyObject* o, const char* op) {
-  if (!is_edge_object(o)) return gradient_edge(expect_tensor(o, op).impl());
+  if (!is_edge_object(o)) {
+    const Tensor& t = expect_tensor(o, op);
+    FACULA_CHECK(requires_grad(t), kRuntime,
+                 "One of the differentiated Tensors does not require grad");
+    return gradient_edge(t.impl());
+  }
   Edge e;
   e.node = Ref<Node>::share(unwrap_node(PyTuple_GET_ITEM(o, 0)));
-  e.input_nr = static_cast<uint32_t>(to_int64(PyTuple_GET_ITEM(o, 1), op));
+  int64_t number = to_int64(PyTuple_GET_ITEM(o, 1), op);
+  int64_t outputs = static_cast<int64_t>(e.node->outputs.size());
+  FACULA_CHECK(0 <= number && number < outputs, kRuntime, op, ": expected the number of one of ",
+               outputs, " outputs in a GradientEdge, got ", number);
+  e.input_nr = static_cast<uint32_t>(number);
   return e;
+}
+
+// seed_of gives a root, a tensor or an edge, its gradient: ones where none is given.
+Tensor seed_of(PyObject* root, const Tensor& given) {
+  if (given.defined()) return given;
+  GradMeta meta;
+  bool scalar = false;
+  if (is_edge_object(root)) {
+    Edge e = edge_of(root, "backward");
+    meta = e.node->outputs[e.input_nr];
+    scalar = !e.node->is_accumulator();  // which learns its shape from the first gradient
+  } else {
+    meta = GradMeta(expect_tensor(root, "backward"));
+    scalar = true;
+  }
+  for (int64_t n : meta.sizes) scalar &= n == 1;
+  FACULA_CHECK(scalar && !is_complex(meta.dtype), kRuntime,
+               "grad can be implicitly created only for scalar outputs");
+  return gradient_ops.ones(meta.sizes, meta.dtype, meta.device);
+}
+
+Gradients seed_list(PyObject* roots, const std::vector<Tensor>& given) {
+  Owned list = own(PySequence_Fast(roots, "expected a sequence of tensors"));
+  size_t n = static_cast<size_t>(PySequence_Fast_GET_SIZE(list.get()));
+  FACULA_CHECK(given.empty() || given.size() == n, kRuntime, "got ", n, " tensors and ",
+               given.size(), " gradients");
+  Gradients out;
+  for (size_t i = 0; i < n; ++i) {
+    PyObject* root = PySequence_Fast_GET_ITEM(list.get(), static_cast<Py_ssize_t>(i));
+    out.push_back(seed_of(root, given.empty() ? Tensor() : given[i]));
+  }
+  return out;
 }
 
 bool any_edges(PyObject* o) {
@@ -68,10 +109,9 @@ PyObject* run_backward(PyObject*, PyObject* const* args, Py_ssize_t n) {
     options.accumulate = to_bool(args[6], "backward");
     std::vector<Tensor> seeds = tensor_list(args[1], "backward", true);
     if (any_edges(args[0]) || any_edges(args[4])) {
-      Gradients start;
-      for (Tensor& t : seeds) start.push_back(std::move(t));
-      return wrap(run_graph(edge_list(args[0], "backward"), std::move(start), options,
-                            edge_list(args[4], "backward")));
+      std::vector<Edge> roots = edge_list(args[0], "backward");
+      return wrap(
+          run_graph(roots, seed_list(args[0], seeds), options, edge_list(args[4], "backward")));
     }
     std::vector<Tensor> roots = tensor_list(args[0], "backward", false);
     std::vector<Tensor> inputs = tensor_list(args[4], "backward", false);

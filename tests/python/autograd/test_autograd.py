@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 import facula
-from facula.autograd.graph import get_gradient_edge
+from facula.autograd.graph import GradientEdge, get_gradient_edge
 
 
 def leaf(*values):
@@ -100,6 +100,32 @@ def test_nodes():
     assert edge.node is node and edge.output_nr == 0
     (g,) = facula.autograd.grad(edge, x, grad_outputs=(facula.ones(1),))
     assert g.item() == 2.0
+
+
+def test_gradient_edges_need_no_seed_of_one_element():
+    x = leaf(1.0, 2.0)
+    y = x * x
+    total = y.sum()
+    for output in (total, get_gradient_edge(total)):
+        for wanted in (x, get_gradient_edge(x), [get_gradient_edge(y)]):
+            (g,) = facula.autograd.grad(output, wanted, retain_graph=True)
+            assert g.tolist() == ([1.0, 1.0] if isinstance(wanted, list) else [2.0, 4.0])
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        facula.autograd.grad(y, get_gradient_edge(x))
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        facula.autograd.grad(get_gradient_edge(y), x)
+
+
+def test_gradient_edges_that_lead_nowhere():
+    x = leaf(1.0)
+    y = (x * x).sum()
+    edge = get_gradient_edge(x)
+    with pytest.raises(RuntimeError, match="1 outputs in a GradientEdge, got 99"):
+        facula.autograd.grad(y, GradientEdge(edge.node, 99), facula.ones(()))
+    with pytest.raises((RuntimeError, TypeError)):
+        facula.autograd.grad(y, GradientEdge("a", 0), facula.ones(()))
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        facula.autograd.grad(y, [edge, facula.ones(2)], facula.ones(()))
 
 
 def test_tensor_hooks():
