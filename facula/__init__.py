@@ -207,6 +207,7 @@ _ELSEWHERE = {
     "ScriptFunction": "jit",
     "ScriptModule": "jit",
     "StorageBase": "storage",
+    "_segment_reduce": "functional",
     "save": "serialization",
     "load": "serialization",
     "set_printoptions": "_tensor_str",

@@ -17,6 +17,7 @@ from facula import (  # noqa: F401
     lu_unpack,
     meshgrid,
     norm,
+    segment_reduce,
     split,
     stft,
     tensordot,
@@ -31,3 +32,5 @@ __all__ = [
     "lu_unpack", "meshgrid", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive",
     "unravel_index",
 ]  # fmt: skip
+
+_segment_reduce = segment_reduce  # the name that libraries call it by

@@ -20,9 +20,10 @@ from facula.overrides import TorchFunctionMode
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 _NARROW = frozenset(
-    "matmul __matmul__ __rmatmul__ mm bmm mv addmm addbmm baddbmm addmv addr linear bilinear "
+    "matmul __matmul__ __rmatmul__ mm bmm addmm addbmm baddbmm linear prelu "
     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc "
-    "scaled_dot_product_attention chain_matmul multi_dot vecdot einsum".split()
+    "scaled_dot_product_attention chain_matmul multi_dot vecdot _tensordot matrix_power cov "
+    "corrcoef".split()
 )
 _WIDE = frozenset(
     "avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits grid_sample grid_sampler "
@@ -31,7 +32,7 @@ _WIDE = frozenset(
     "mse_loss nll_loss l1_loss smooth_l1_loss huber_loss cosine_embedding_loss "
     "hinge_embedding_loss kl_div poisson_nll_loss margin_ranking_loss soft_margin_loss "
     "triplet_margin_loss multi_margin_loss multilabel_margin_loss ctc_loss cross_entropy "
-    "upsample_nearest1d upsample_linear1d upsample_bilinear2d upsample_trilinear3d "
+    "adaptive_avg_pool3d adaptive_max_pool3d reflection_pad1d reflection_pad2d "
     "replication_pad1d replication_pad2d replication_pad3d max_unpool2d max_unpool3d "
     "fractional_max_pool2d fractional_max_pool3d "
     "fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft "
@@ -101,6 +102,19 @@ def _cast(args: tuple, kwargs: dict, dtype_of: Callable[[Any], Any]) -> tuple[tu
     )
 
 
+def _multiplies(name: str, args: tuple) -> bool:
+    """Say whether a call sums products as a matrix product does; other calls keep their types."""
+    if name == "inner":
+        return min(t.dim() for t in args[:2]) > 0 and max(t.dim() for t in args[:2]) > 1
+    if name != "_einsum" or len(args[1]) < 2:
+        return False
+    given, arrow, kept = args[0].replace(" ", "").partition("->")
+    letters = given.replace(",", "").replace(".", "")
+    if not arrow:
+        return any(letters.count(c) > 1 for c in letters)
+    return any(c not in kept for c in letters)
+
+
 class _Mode(TorchFunctionMode):
     """Casts the arguments of calls; one of it is on the stack while any context is entered."""
 
@@ -109,7 +123,7 @@ class _Mode(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        if name in _NARROW and kwargs.get("out") is None:
+        if (name in _NARROW or _multiplies(name, args)) and kwargs.get("out") is None:
             args, kwargs = _cast(args, kwargs, lambda t: _state.dtype[t.device.type])
         elif name in _WIDE:
             args, kwargs = _cast(args, kwargs, lambda t: facula.float32)

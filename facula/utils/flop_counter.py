@@ -198,7 +198,7 @@ class FlopCounterMode(TorchDispatchMode):
 
     def get_total_flops(self) -> int:
         """The number of operations counted."""
-        return sum(self.flop_counts["Global"].values())
+        return sum(self.flop_counts.get("Global", {}).values())
 
     def get_flop_counts(self) -> dict[str, dict[Any, int]]:
         """The counts by module, then by operator."""

@@ -3,6 +3,7 @@
 import pytest
 
 import facula
+import facula.nn.functional as F
 from facula import overrides
 
 
@@ -103,6 +104,46 @@ def test_modes():
     assert inner.n == outer.n == 2
     facula.ones(2) + 1
     assert inner.n == 2
+
+
+def _stats():
+    return facula.zeros(3), facula.ones(3)
+
+
+SHARED_NAMES = [
+    (F.batch_norm, lambda: (facula.ones(2, 3), *_stats())),
+    (facula.batch_norm, lambda: (facula.ones(2, 3), None, None, *_stats(), False, 0.1, 1e-5)),
+    (F.instance_norm, lambda: (facula.ones(2, 3, 4),)),
+    (facula.instance_norm,
+     lambda: (facula.ones(2, 3, 4), None, None, *_stats(), True, 0.1, 1e-5)),
+    (facula.linalg.svd, lambda: (facula.ones(3, 2),)),
+    (facula.linalg.qr, lambda: (facula.ones(3, 2),)),
+    (facula.linalg.diagonal, lambda: (facula.ones(2, 3, 3),)),
+    (facula.diagonal, lambda: (facula.ones(2, 3, 3),)),
+    (facula.linalg.cross, lambda: (facula.ones(2, 3), facula.ones(2, 3))),
+    (facula.linalg.norm, lambda: (facula.ones(2, 3), "fro")),
+    (facula.linalg.polar, lambda: (facula.eye(2),)),
+    (facula.polar, lambda: (facula.ones(2), facula.ones(2))),
+    (facula.linalg.cholesky, lambda: (facula.eye(2),)),
+    (facula.special.round, lambda: (facula.ones(2),)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "args"), SHARED_NAMES)
+def test_modes_are_given_the_function_that_was_called(function, args):
+    class Keep(overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            found.append(func)
+            return func(*args, **(kwargs or {}))
+
+    found, given = [], args()
+    wanted = function(*args())
+    with Keep():
+        result = function(*given)
+    same = found[0] is function or found[0].__doc__ == function.__doc__
+    assert same and found[0].__name__ == function.__name__
+    both = (v if isinstance(v, tuple) else (v,) for v in (result, wanted))
+    assert all(facula.equal(r, w) for r, w in zip(*both, strict=True))
 
 
 def test_python_functions_can_be_overridden():

@@ -42,6 +42,42 @@ Look look_of(ArgType t) {
   }
 }
 
+// parameters_of lists the parameters of a signature, "(Tensor input, *, int dim=-1)" or a function's
+// own "(input, *, dim=-1)", without types; and without defaults where only names are asked for.
+std::vector<std::string> parameters_of(std::string_view text, bool only_names) {
+  std::vector<std::string> found;
+  int depth = 0;
+  size_t start = 1;
+  for (size_t i = 1; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '(' || c == '[') ++depth;
+    if (depth == 0 && (c == ',' || c == ')')) {
+      std::string_view item = text.substr(start, i - start);
+      size_t sign = item.find('=');
+      size_t space = item.substr(0, sign).rfind(' ');
+      if (only_names) item = item.substr(0, sign);
+      if (space != item.npos) item.remove_prefix(space + 1);
+      if (!only_names || item != "*") found.emplace_back(item);
+      if (c == ')') break;
+      start = i + 1;
+      while (start < text.size() && text[start] == ' ') ++start;
+    }
+    if (c == ')' || c == ']') --depth;
+  }
+  return found;
+}
+
+// likeness says how well a function of the extension matches the signature of a row: 2 where all
+// parameters and defaults agree, 1 where the names do. `linalg.svd` and `svd` share their name only.
+int likeness(PyObject* function, const Signature& s) {
+  if (!PyCFunction_Check(function)) return 0;
+  const char* doc = reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_doc;
+  const char* open = doc ? strchr(doc, '(') : nullptr;
+  if (!open) return 0;
+  if (parameters_of(open, false) == parameters_of(s.text, false)) return 2;
+  return parameters_of(open, true) == parameters_of(s.text, true);
+}
+
 // public_function finds the object that users call a row by; it is what an override receives.
 PyObject* public_function(const Signature& s, bool is_method) {
   static std::unordered_map<const void*, PyObject*> cache[2];
@@ -52,10 +88,16 @@ PyObject* public_function(const Signature& s, bool is_method) {
   if (is_method) {
     found = type_lookup(&tensor_type, name.get());
   }
-  for (const char* part : {"_functions", "_nn", "_linalg", "_special", "_fft"}) {
-    if (found) break;
-    PyObject* m = PyDict_GetItemString(PyModule_GetDict(extension), part);
-    if (m) found = PyDict_GetItem(PyModule_GetDict(m), name.get());
+  if (!found) {
+    int best = -1;
+    for (const char* part : {"_functions", "_nn", "_linalg", "_special", "_fft"}) {
+      PyObject* m = PyDict_GetItemString(PyModule_GetDict(extension), part);
+      PyObject* candidate = m ? PyDict_GetItem(PyModule_GetDict(m), name.get()) : nullptr;
+      if (int like = candidate ? likeness(candidate, s) : -1; like > best) {
+        found = candidate;
+        best = like;
+      }
+    }
   }
   if (!found) found = type_lookup(&tensor_type, name.get());
   if (!found) found = PyDict_GetItem(PyModule_GetDict(extension), name.get());

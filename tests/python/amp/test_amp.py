@@ -26,6 +26,34 @@ def test_types_inside():
         assert (x @ w).dtype == facula.float16 == facula.get_autocast_dtype("cpu")
 
 
+def test_products_by_other_names():
+    x, v = facula.ones(2, 6, 8), facula.ones(8)
+    half, single = facula.bfloat16, facula.float32
+    narrow = x.to(half)
+    with facula.autocast("cpu"):
+        assert facula.einsum("bij,bkj->bik", x, x).dtype == half
+        assert facula.einsum("i,i->", v, v).dtype == half
+        assert facula.einsum("ij,jk,kl->il", x[0], x[0].T, x[0]).dtype == half
+        assert facula.einsum("bij,bij->bij", x, x).dtype == single
+        assert facula.einsum("bij->b", x).dtype == single
+        assert facula.tensordot(x, x, 3).dtype == facula.inner(x, x).dtype == half
+        assert facula.inner(v, v).dtype == facula.mv(x[0], v).dtype == single
+        assert facula.nn.PReLU()(x).dtype == facula.linalg.matrix_power(x[0, :, :6], 3).dtype == half
+        assert facula.nn.Bilinear(8, 8, 3)(x, x).dtype == facula.nn.GRU(8, 4)(x)[0].dtype == single
+        assert functional.interpolate(narrow, scale_factor=2.0, mode="linear").dtype == half
+        assert functional.pad(narrow, (1, 1), mode="reflect").dtype == single
+        assert functional.adaptive_avg_pool3d(narrow[None], 2).dtype == single
+
+
+def test_norms_that_have_namesakes():
+    x = facula.arange(24.0).reshape(2, 3, 4).cos()
+    for norm in (facula.nn.BatchNorm1d(3), facula.nn.InstanceNorm1d(3, affine=True)):
+        wanted = norm(x)
+        with facula.autocast("cpu"):
+            found = norm(x)
+        assert facula.equal(found, wanted) and found.requires_grad
+
+
 def test_as_decorator_and_gradients():
     net = facula.nn.Linear(3, 2)
 
