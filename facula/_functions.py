@@ -80,7 +80,7 @@ def _has_buffer(obj: Any) -> bool:
         return False
     try:
         memoryview(obj).release()
-    except TypeError:
+    except (TypeError, ValueError, BufferError):
         return False
     return True
 

@@ -78,7 +78,7 @@ class Unpickler:
     def _take(self, count: int) -> bytes:
         end = self.position + count
         if count < 0 or end > len(self.data):
-            raise EOFError("Ran out of input: the pickle is cut short")
+            raise UnpicklingError("Weights only load failed: the pickle is cut short")
         piece = self.data[self.position : end]
         self.position = end
         return piece
@@ -86,7 +86,7 @@ class Unpickler:
     def _line(self) -> bytes:
         end = self.data.find(b"\n", self.position)
         if end < 0:
-            raise EOFError("Ran out of input: the pickle is cut short")
+            raise UnpicklingError("Weights only load failed: the pickle is cut short")
         piece = self.data[self.position : end]
         self.position = end + 1
         return piece

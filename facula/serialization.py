@@ -207,6 +207,11 @@ def _record(archive: zipfile.ZipFile, name: str, content: Any, aligned: bool = F
 # Reading.
 
 
+# Options of pickle, taken and of no effect: nothing is unpickled by it.
+_PICKLE_OPTIONS = {"encoding", "errors", "fix_imports", "buffers"}
+_NEWEST_VERSION = 10  # of the records of a checkpoint
+
+
 def load(
     f: Any,
     map_location: Any = None,
@@ -225,6 +230,8 @@ def load(
     whole modules for instance, but may not call functions.
     """
     objects = False
+    for name in pickle_load_args.keys() - _PICKLE_OPTIONS:
+        raise TypeError(f"load() got an unexpected keyword argument {name!r}")
     if _under_alias():
         objects = weights_only is False
         weights_only = None
@@ -294,11 +301,22 @@ class _Archive:
             raise RuntimeError("load: the zip archive has no data.pkl: it is not a checkpoint")
         if "constants.pkl" in self.records:
             raise RuntimeError("load: this is a TorchScript archive, which load does not read")
+        self._check_version()
         self.map = _map(mapped) if mapped is not None else None
         order = self.read("byteorder") if "byteorder" in self.records else b"little"
         if order not in (b"little", b"big"):
             raise ValueError(f"load: unknown byte order {order[:16]!r}")
         self.swap = order.decode() != sys.byteorder
+
+    def _check_version(self) -> None:
+        text = self.read("version")
+        if not text.strip().isdigit():
+            raise RuntimeError(f"load: expected a number as the version of the file, got {text!r}")
+        if int(text) > _NEWEST_VERSION:
+            raise RuntimeError(
+                f"load: expected a file of version {_NEWEST_VERSION} at most, got version "
+                f"{int(text)}"
+            )
 
     def load(self, place: Callable, objects: bool) -> Any:
         return _restore.Reader(self.storage, place, objects).load(self.read("data.pkl"))

@@ -40,6 +40,8 @@ class ASGD(RuleOptimizer):
         capturable: bool = False,
     ) -> None:
         check_lr(lr)
+        check_non_negative("lambd value", lambd)
+        check_non_negative("alpha value", alpha)
         check_non_negative("weight_decay value", weight_decay)
         super().__init__(
             params,

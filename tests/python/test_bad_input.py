@@ -1,10 +1,16 @@
 """Wrong calls raise the type that PyTorch raises."""
 
+import io
+import zipfile
+from pickle import UnpicklingError
+
+import numpy
 import pytest
 
 import facula
-from facula import nn
+from facula import nn, optim
 
+PARAMETERS = [nn.Parameter(facula.ones(2))]
 SPARSE = facula.tensor([1, 0, 2]).to_sparse()
 
 WRONG = {
@@ -67,3 +73,41 @@ def test_layers_refuse_what_they_cannot_do(case):
         make()
     assert caught.type is kind and str(caught.value)
     assert nn.Softmax(None).dim is None and nn.LPPool1d(-1, 2).norm_type == -1
+
+
+def checkpoint(**changes):
+    """The bytes of a file of `save` with some records changed; None leaves one out."""
+    saved, changed = io.BytesIO(), io.BytesIO()
+    facula.save({"a": facula.ones(3)}, saved)
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            data = changes.get(name.rsplit("/", 1)[-1].partition(".")[0], old.read(name))
+            if data is not None:
+                new.writestr(name, data)
+    return io.BytesIO(changed.getvalue())
+
+
+FILES = {
+    "no version": (RuntimeError, lambda: facula.load(checkpoint(version=None))),
+    "a version that is no number": (RuntimeError, lambda: facula.load(checkpoint(version=b"x"))),
+    "a version of the future": (RuntimeError, lambda: facula.load(checkpoint(version=b"99"))),
+    "half a pickle": (UnpicklingError, lambda: facula.load(checkpoint(data=b"\x80\x02X\x09"))),
+    "an unknown option": (TypeError, lambda: facula.load(checkpoint(), foo=1)),
+    "an array of dates": (TypeError, lambda: facula.asarray(numpy.zeros(2, "M8[s]"))),
+}
+OPTIMISERS = {
+    "alpha": (ValueError, lambda: optim.ASGD(PARAMETERS, alpha=-1.0)),
+    "lambd": (ValueError, lambda: optim.ASGD(PARAMETERS, lambd=float("nan"))),
+    "cyclic": (TypeError, lambda: optim.lr_scheduler.CyclicLR(None, 0.1, 0.2)),
+    "one cycle": (TypeError, lambda: optim.lr_scheduler.OneCycleLR([], 0.1, total_steps=5)),
+}
+
+
+@pytest.mark.parametrize("case", [*FILES, *OPTIMISERS])
+def test_files_and_optimisers(case):
+    kind, call = {**FILES, **OPTIMISERS}[case]
+    with pytest.raises(kind) as caught:
+        call()
+    assert caught.type is kind and str(caught.value)
+    assert facula.load(checkpoint(), encoding="utf-8")["a"].tolist() == [1, 1, 1]
+    assert optim.ASGD(PARAMETERS, alpha=0, lambd=0)

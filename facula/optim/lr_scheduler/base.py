@@ -22,8 +22,15 @@ _EPOCH_ARGUMENT = (
 )
 
 
+def expect_optimizer(optimizer: Any) -> None:
+    """Raise TypeError unless it is an Optimizer."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
 def per_group(optimizer: Optimizer, value: Any, name: str) -> list[Any]:
     """Return one value for each parameter group: `value` repeated, or the list that it is."""
+    expect_optimizer(optimizer)
     if isinstance(value, (list, tuple)):
         if len(value) != len(optimizer.param_groups):
             raise ValueError(
@@ -59,8 +66,7 @@ class LRScheduler:
     _is_initial = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        expect_optimizer(optimizer)
         self.optimizer = optimizer
         if last_epoch == -1:
             for group in optimizer.param_groups:

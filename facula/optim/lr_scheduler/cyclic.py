@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal
 
-from facula.optim.lr_scheduler.base import LRScheduler, per_group, set_value
+from facula.optim.lr_scheduler.base import LRScheduler, expect_optimizer, per_group, set_value
 from facula.optim.optimizer import Optimizer
 
 __all__ = ["CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
@@ -270,6 +270,7 @@ class OneCycleLR(LRScheduler):
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self.cycle_momentum = cycle_momentum
+        expect_optimizer(optimizer)
         groups = optimizer.param_groups
         max_lrs = per_group(optimizer, max_lr, "max_lr")
         if last_epoch == -1:
