@@ -150,11 +150,11 @@ newaxis = None
 
 #: Packages and modules that are imported when they are first used.
 _SUBMODULES = frozenset(
-    "accelerator amp ao array_api autograd backends classes compiler cpu cuda distributed "
+    "accelerator amp ao array_api autograd backends classes compiler cpu cuda datasets distributed "
     "distributions export fft func functional futures fx hub jit library linalg masked monitor mps "
     "mtia multiprocessing nested nn onnx ops optim overrides package profiler quantization "
     "quasirandom random return_types serialization signal sparse special storage testing "
-    "torch_version types utils version xpu __config__ _custom_ops _dynamo _functorch "
+    "torch_version types utils version xpu __config__ _custom_op _custom_ops _dynamo _functorch "
     "_higher_order_ops _inductor _jit_internal _logging _lowrank _subclasses _tensor_str "
     "_utils".split()
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from facula._submodules import lazy_submodules
 from facula.fx.graph import Graph
 from facula.fx.graph_module import GraphModule
 from facula.fx.interpreter import Interpreter, Transformer
@@ -38,3 +39,6 @@ __all__ = [
 def wrap(fn_or_name: Any) -> Any:
     """Return what was given: a function, or its name, that tracing should not look into."""
     return fn_or_name
+
+
+__getattr__ = lazy_submodules(__name__, "_symbolic_trace experimental")

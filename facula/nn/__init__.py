@@ -1,6 +1,6 @@
 """Neural networks: modules, their functional forms, initialisers and utilities.
 
-`nn.parallel` and `nn.attention` are imported at their first use.
+Other parts, such as `nn.parallel` and `nn.attention`, are imported at their first use.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from facula.nn import functional, init, modules, parameter, utils
 from facula.nn.modules import *
 from facula.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-_LAZY = {"parallel": None, "attention": None, "DataParallel": "parallel"}
+_LAZY = {
+    **dict.fromkeys(("attention", "common_types", "grad", "parallel", "quantized")),
+    "DataParallel": "parallel",
+}
 
 
 def factory_kwargs(kwargs: dict | None) -> dict:

@@ -6,9 +6,9 @@ import importlib
 from typing import Any
 
 _PARTS = frozenset(
-    "_foreach_utils _python_dispatch _pytree backend_registration benchmark checkpoint "
-    "collect_env cpp_extension data deterministic dlpack flop_counter hooks mobile_optimizer "
-    "model_zoo tensorboard".split()
+    "_contextlib _foreach_utils _python_dispatch _pytree backend_registration benchmark "
+    "checkpoint collect_env cpp_extension data deterministic dlpack flop_counter hooks "
+    "mobile_optimizer model_zoo tensorboard weak".split()
 )
 
 

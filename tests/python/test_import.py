@@ -36,6 +36,26 @@ def test_budget():
     assert not has_numpy
 
 
+REACHED = """
+import facula, importlib
+for name in "datasets nn.grad nn.common_types nn.quantized nn.parallel.scatter_gather utils.weak \
+        utils.data._utils.collate utils.data.datapipes.iter ao.quantization.observer \
+        fx.experimental.proxy_tensor testing._internal distributed.algorithms.join".split():
+    found = facula
+    for part in name.split("."):
+        found = getattr(found, part)
+    assert found is importlib.import_module("facula." + name), name
+assert callable(facula.nn.parallel.replicate) and callable(facula.nn.parallel.data_parallel)
+assert facula.nn.DataParallel is facula.nn.parallel.DataParallel
+for package in (facula.nn, facula.testing, facula.utils):
+    assert not hasattr(package, "nothing")
+"""
+
+
+def test_submodules_are_reached_through_their_packages():
+    subprocess.run([sys.executable, "-c", REACHED], check=True)
+
+
 def test_lazy_names():
     assert facula.nn.Module and facula.autograd.Function and facula.linalg and facula.random
     assert "nn" in dir(facula)

@@ -1,6 +1,7 @@
 """Quantisation: not built. The stubs that mark where a model would change type are the identity."""
 
 from facula import _absent
+from facula._submodules import lazy_submodules
 from facula.ao.quantization.stubs import DeQuantStub, QuantStub, QuantWrapper
 
 _absent.add_absent(
@@ -16,3 +17,5 @@ _absent.add_absent(
     "PlaceholderObserver QConfig QConfigMapping RecordingObserver",
     "models are not quantised",
 )
+
+__getattr__ = lazy_submodules(__name__, "fake_quantize observer qconfig quantize_fx")

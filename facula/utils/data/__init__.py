@@ -1,5 +1,6 @@
 """Datasets, samplers and the loader that makes batches of them."""
 
+from facula._submodules import lazy_submodules
 from facula.utils.data.collate import default_collate, default_convert
 from facula.utils.data.dataloader import DataLoader, _DatasetKind, get_worker_info
 from facula.utils.data.datapipes.datapipe import (
@@ -54,3 +55,5 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+__getattr__ = lazy_submodules(__name__, "_utils")
