@@ -145,7 +145,7 @@ class _PlainConvNd(_ConvNd):
     """The constructor and the call of convolutions that are not transposed."""
 
     _ntuple: Any
-    _name: str
+    _functional_name: str
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class _PlainConvNd(_ConvNd):
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = self._pad(input), 0
-        convolve = getattr(F, self._name)
+        convolve = getattr(F, self._functional_name)
         return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -184,7 +184,7 @@ class Conv1d(_PlainConvNd):
     """Convolution over (N, C, L) or (C, L); weight is (out_channels, in_channels / groups, K)."""
 
     _ntuple = staticmethod(_single)
-    _name = "conv1d"
+    _functional_name = "conv1d"
 
 
 class Conv2d(_PlainConvNd):
@@ -193,7 +193,7 @@ class Conv2d(_PlainConvNd):
     """
 
     _ntuple = staticmethod(_pair)
-    _name = "conv2d"
+    _functional_name = "conv2d"
 
 
 class Conv3d(_PlainConvNd):
@@ -202,7 +202,7 @@ class Conv3d(_PlainConvNd):
     """
 
     _ntuple = staticmethod(_triple)
-    _name = "conv3d"
+    _functional_name = "conv3d"
 
 
 class _ConvTransposeNd(_ConvNd):

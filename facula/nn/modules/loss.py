@@ -351,7 +351,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 class _PairLoss(_Loss):
     """What losses of two inputs and a target of 1 or -1 share."""
 
-    _name: str
+    _functional_name: str
 
     def __init__(
         self,
@@ -364,7 +364,7 @@ class _PairLoss(_Loss):
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        return getattr(F, self._name)(
+        return getattr(F, self._functional_name)(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
 
@@ -372,13 +372,13 @@ class _PairLoss(_Loss):
 class CosineEmbeddingLoss(_PairLoss):
     """`1 - cos` where the target is 1, `max(0, cos - margin)` where it is -1."""
 
-    _name = "cosine_embedding_loss"
+    _functional_name = "cosine_embedding_loss"
 
 
 class MarginRankingLoss(_PairLoss):
     """`max(0, -target * (input1 - input2) + margin)`."""
 
-    _name = "margin_ranking_loss"
+    _functional_name = "margin_ranking_loss"
 
 
 class MultiMarginLoss(_WeightedLoss):

@@ -25,7 +25,7 @@ class _MaxPoolNd(Module):
 
     return_indices: bool
     ceil_mode: bool
-    _name: str
+    _functional_name: str
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class _MaxPoolNd(Module):
         )
 
     def forward(self, input: Tensor) -> Any:
-        return getattr(F, self._name)(
+        return getattr(F, self._functional_name)(
             input,
             self.kernel_size,
             self.stride,
@@ -66,26 +66,26 @@ class _MaxPoolNd(Module):
 class MaxPool1d(_MaxPoolNd):
     """The maximum of each window of (N, C, L) or (C, L)."""
 
-    _name = "max_pool1d"
+    _functional_name = "max_pool1d"
 
 
 class MaxPool2d(_MaxPoolNd):
     """The maximum of each window of (N, C, H, W) or (C, H, W)."""
 
-    _name = "max_pool2d"
+    _functional_name = "max_pool2d"
 
 
 class MaxPool3d(_MaxPoolNd):
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W)."""
 
-    _name = "max_pool3d"
+    _functional_name = "max_pool3d"
 
 
 class _MaxUnpoolNd(Module):
     """What the unpools share."""
 
     _ntuple: Any
-    _name: str
+    _functional_name: str
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class _MaxUnpoolNd(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        return getattr(F, self._name)(
+        return getattr(F, self._functional_name)(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
 
@@ -107,21 +107,21 @@ class MaxUnpool1d(_MaxUnpoolNd):
     """Put each maximum back to where MaxPool1d found it; zero elsewhere."""
 
     _ntuple = staticmethod(_single)
-    _name = "max_unpool1d"
+    _functional_name = "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
     """Put each maximum back to where MaxPool2d found it; zero elsewhere."""
 
     _ntuple = staticmethod(_pair)
-    _name = "max_unpool2d"
+    _functional_name = "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
     """Put each maximum back to where MaxPool3d found it; zero elsewhere."""
 
     _ntuple = staticmethod(_triple)
-    _name = "max_unpool3d"
+    _functional_name = "max_unpool3d"
 
 
 class _AvgPoolNd(Module):
@@ -163,7 +163,7 @@ class AvgPool1d(_AvgPoolNd):
 class _AvgPoolOfGrid(_AvgPoolNd):
     """What the average pools of planes and volumes share: they can be told the divisor."""
 
-    _name: str
+    _functional_name: str
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class _AvgPoolOfGrid(_AvgPoolNd):
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
-        return getattr(F, self._name)(
+        return getattr(F, self._functional_name)(
             input,
             self.kernel_size,
             self.stride,
@@ -197,13 +197,13 @@ class _AvgPoolOfGrid(_AvgPoolNd):
 class AvgPool2d(_AvgPoolOfGrid):
     """The average of each window of (N, C, H, W) or (C, H, W)."""
 
-    _name = "avg_pool2d"
+    _functional_name = "avg_pool2d"
 
 
 class AvgPool3d(_AvgPoolOfGrid):
     """The average of each window of (N, C, D, H, W) or (C, D, H, W)."""
 
-    _name = "avg_pool3d"
+    _functional_name = "avg_pool3d"
 
 
 class _FractionalMaxPoolNd(Module):

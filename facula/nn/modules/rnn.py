@@ -261,7 +261,7 @@ class RNNBase(Module):
             return packed, self.permute_hidden(hidden, unsorted_indices)
         if input.dim() not in (2, 3):
             raise ValueError(
-                f"{self._name()}: Expected input to be 2D or 3D, got {input.dim()}D instead"
+                f"{self._class_name()}: Expected input to be 2D or 3D, got {input.dim()}D instead"
             )
         batched = input.dim() == 3
         self._check_rank(hx, batched)
@@ -276,7 +276,7 @@ class RNNBase(Module):
             output, hidden = output.squeeze(batch_dim), self._squeeze(hidden)
         return output, hidden
 
-    def _name(self) -> str:
+    def _class_name(self) -> str:
         return "RNN" if self.mode.startswith("RNN") else self.mode
 
 
