@@ -16,6 +16,9 @@ from collections.abc import Iterator
 from typing import Any
 
 _STRATEGIES = ("auto", "greedy", "optimal")
+# What the package opt_einsum knows besides; programs set these on the module.
+_OTHERS = ("auto-hq", "branch-1", "branch-2", "branch-all", "dp", "dynamic-programming", "eager",
+           "opportunistic", "random-greedy", "random-greedy-128")  # fmt: skip
 
 enabled: bool = True
 strategy: str = "auto"
@@ -33,9 +36,9 @@ def get_opt_einsum() -> None:
 def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tuple[bool, str]:
     """Change the settings that are given, and return those from before.
 
-    Without `_enabled` operands are multiplied from left to right. `_strategy`, "auto", "greedy" or
-    "optimal", is kept, but what is done is "auto": the cheapest order of up to four operands, a
-    greedy one of more. ValueError for another strategy.
+    Without `_enabled` operands are multiplied from left to right. `_strategy`, "auto", "greedy",
+    "optimal" or another one of the package opt_einsum, is kept, but what is done is "auto": the
+    cheapest order of up to four operands, a greedy one of more. ValueError for any other text.
     """
     before = (enabled, strategy)
     module: Any = sys.modules[__name__]
@@ -60,7 +63,7 @@ class _Settings(types.ModuleType):
     """The module's type: it refuses values that mean nothing."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "strategy" and value not in _STRATEGIES:
+        if name == "strategy" and value not in _STRATEGIES + _OTHERS:
             raise ValueError(
                 f"`strategy` must be one of the following: {list(_STRATEGIES)}, got {value!r}"
             )

@@ -28,7 +28,7 @@ def rng():
 
 
 @pytest.mark.parametrize("equation, shapes", EQUATIONS)
-@pytest.mark.parametrize("strategy", ["auto", "greedy", "optimal", None])
+@pytest.mark.parametrize("strategy", ["auto", "greedy", "optimal", "auto-hq", None])
 def test_orders_agree(rng, equation, shapes, strategy):
     arrays = [rng.standard_normal(s) for s in shapes]
     ours = [facula.tensor(a).requires_grad_(True) for a in arrays]
