@@ -141,11 +141,13 @@ def slogdet(x: Array, /) -> SlogdetResult:
 def solve(x1: Array, x2: Array, /) -> Array:
     """Solve `x1 @ x = x2`; only an `x2` of one dimension is a vector, all others are matrices."""
     x1, x2 = _promotion.operands(x1, x2)
-    if x2.ndim == 1:
-        return _linalg.solve(x1, x2[:, None])[..., 0]
+    vector = x2.ndim == 1
+    if vector:
+        x2 = x2[:, None]
     while x2.ndim < x1.ndim:  # so that matrices are not taken for a batch of vectors
         x2 = x2[None]
-    return _linalg.solve(x1, x2)
+    result = _linalg.solve(x1, x2)
+    return result[..., 0] if vector else result
 
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import facula
-from facula.nested._jagged import NestedTensor, Structure, wrap
+from facula.nested._jagged import NestedTensor, Structure
+from facula.nested._jagged import wrap as _wrap
 from facula.nested._strided import StridedNestedTensor
 
 __all__ = [
@@ -63,7 +64,7 @@ def _jagged_from_list(items: Sequence[Tensor]) -> NestedTensor:
     dim = _ragged_dim(items)
     counts = facula.tensor([0, *(t.size(dim) for t in items)], dtype=facula.int64)
     offsets = counts.cumsum(0)
-    return wrap(facula.cat(list(items), dim), Structure(offsets, None, dim + 1))
+    return _wrap(facula.cat(list(items), dim), Structure(offsets, None, dim + 1))
 
 
 def _as_list(items: Any, dtype: Any, device: Any) -> list[Tensor]:
@@ -102,7 +103,7 @@ def nested_tensor(
     items = [t.detach() for t in _as_list(tensor_list, dtype, device)]
     if _check_layout(layout, "nested_tensor()"):
         made = _jagged_from_list(items)
-        made = wrap(made.values().detach().clone(), made._structure) if len(items) == 1 else made
+        made = _wrap(made.values().detach().clone(), made._structure) if len(items) == 1 else made
     else:
         made = StridedNestedTensor._from_list(items)
     return made.requires_grad_(requires_grad)
@@ -162,7 +163,7 @@ def nested_tensor_from_jagged(
         structure._cache["max"] = max_seqlen
     if min_seqlen is not None:
         structure._cache["min"] = min_seqlen
-    return wrap(values, structure)
+    return _wrap(values, structure)
 
 
 def _check_rows(structure: Structure, total: int) -> None:
@@ -226,7 +227,7 @@ def narrow(
     values = tensor.reshape(batch * width, *tensor.shape[2:])
     begin = facula.arange(batch, dtype=facula.int64) * width + first
     end = begin[-1:] + count[-1:] if batch else begin.new_zeros(1)
-    return wrap(values, Structure(facula.cat([begin, end]), count, 1))
+    return _wrap(values, Structure(facula.cat([begin, end]), count, 1))
 
 
 def masked_select(tensor: Tensor, mask: Tensor) -> NestedTensor:
@@ -236,7 +237,7 @@ def masked_select(tensor: Tensor, mask: Tensor) -> NestedTensor:
     wide = mask.expand(tensor.shape) if mask.shape != tensor.shape else mask
     counts = wide.reshape(wide.size(0), -1).sum(1)
     offsets = facula.cat([counts.new_zeros(1), counts.cumsum(0)])
-    return wrap(tensor.masked_select(wide), Structure(offsets, None, 1))
+    return _wrap(tensor.masked_select(wide), Structure(offsets, None, 1))
 
 
 def to_padded_tensor(

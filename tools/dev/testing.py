@@ -77,7 +77,7 @@ def python_tests(
     report = REPORTS / f"{name}.xml"
     report.unlink(missing_ok=True)
     code = run(PYTHON, "-P", "-m", "pytest", *folders, f"--junitxml={report}", "-n", "2",
-               "--timeout=600", *options, check=False, **extra)
+               "--dist", "worksteal", "--timeout=600", *options, check=False, **extra)
     code = 0 if code == 5 else code  # pytest's status for "no tests were selected"
     return counted(code, *read_junit([report] if report.exists() else []))
 

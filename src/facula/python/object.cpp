@@ -2,6 +2,7 @@
 #include "facula/python/object.h"
 
 #include <new>
+#include <string_view>
 
 #include "facula/ops/linalg_support.h"
 
@@ -31,8 +32,10 @@ PyObject* exception_class(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
-void set_error(PyObject* type, const char* message) {
-  Owned text(PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(strlen(message)), "replace"));
+// A message may quote a text of the caller's that holds null characters.
+void set_error(PyObject* type, std::string_view message) {
+  Owned text(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
+                                  "replace"));
   if (!text) return;
   Owned value(PyObject_CallOneArg(type, text.get()));
   if (!value) return;
@@ -48,9 +51,9 @@ PyObject* raise_from_exception() {
   } catch (const PythonError&) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "error without an exception");
   } catch (const LinAlgError& e) {
-    set_error(linalg_error, e.what());
+    set_error(linalg_error, e.message());
   } catch (const Error& e) {
-    set_error(exception_class(e.kind()), e.what());
+    set_error(exception_class(e.kind()), e.message());
   } catch (const std::bad_alloc&) {
     set_error(out_of_memory_error, "out of memory");
   } catch (const std::exception& e) {

@@ -22,6 +22,7 @@ INNER = re.compile(
     re.IGNORECASE,
 )
 READ = 64  # elements of a result that are read one by one
+MANY = 10_000  # tensors of a result that are looked at
 
 
 MISSING = re.compile(r"(?:type object )?'(?:[\w.]*\.)?(\w+)'(?: object)? has no attribute '\w+'$")
@@ -91,8 +92,8 @@ def outside(t: facula.Tensor) -> str:
 
 
 def parts_of(value: Any) -> list[facula.Tensor]:
-    """Returns the tensors of a result; of nested ones the items, which have shapes."""
-    return [p for t in tensors_in(value) for p in (t.unbind() if t.is_nested else [t])]
+    """Returns the first tensors of a result; of nested ones the items, which have shapes."""
+    return [p for t in tensors_in(value)[:MANY] for p in (t.unbind() if t.is_nested else [t])]
 
 
 def read(value: Any) -> str:

@@ -278,3 +278,9 @@ def test_functions_of_meta_arrays():
     x = facula.ones(2, 3, device="meta")
     assert xp.add(x, 1).is_meta and xp.sum(x, axis=0).shape == (3,)
     assert xp.zeros_like(x).is_meta and xp.full((2,), 1, device="meta").is_meta
+
+
+def test_solve_takes_one_dimension_for_a_vector():
+    matrix = xp.reshape(xp.asarray([4.0]), (1, 1, 1))
+    assert xp.linalg.solve(matrix, xp.asarray([2.0])).shape == (1, 1)
+    assert xp.linalg.solve(xp.broadcast_to(xp.eye(2), (2, 2, 2)), xp.ones(2)).shape == (2, 2)

@@ -223,6 +223,8 @@ def test_refusals_and_warnings():
     x = facula.ones(2, 3)
     with pytest.raises(ValueError, match="foo is not a valid value for reduction"):
         F.mse_loss(x, x, reduction="foo")
+    with pytest.raises(ValueError, match="\x00 is not a valid value for reduction"):
+        F.poisson_nll_loss(x, x, reduction="\x00")
     with pytest.warns(UserWarning, match="different to the input size"):
         F.mse_loss(x, x[0])
     with pytest.raises(ValueError, match="must be the same as input size"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from judging.draws import (
@@ -46,7 +48,7 @@ def _unary(dtypes, complex_too=True):
 
 for _names, _dtypes in {
     "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 sin sinh sqrt tan "
-    "tanh reciprocal": INEXACT,
+    "tanh": INEXACT,
     "abs negative positive square isfinite isinf isnan conj real round": NUMERIC,
     "sign": NUMERIC,
     "imag": COMPLEX,
@@ -109,6 +111,10 @@ def _(d):
         args[1] = 3
     if isinstance(args[0], np.ndarray) and args[0].dtype.kind == "i":
         args[0][args[0] == np.iinfo(args[0].dtype).min] = 5  # the least over -1 has no value
+    if isinstance(args[0], np.ndarray) and args[0].dtype.kind == "f":
+        args[0][np.isinf(args[0])] = 5  # NumPy gives NaN where the standard gives infinities
+    elif isinstance(args[0], float) and math.isinf(args[0]):
+        args[0] = 5.0
     return args, kwargs
 
 
@@ -119,7 +125,17 @@ def _(d):
     base, exponent = d.array(dtype, shapes[0]), d.array(dtype, shapes[1], special=dtype in FLOATS)
     if dtype in INTEGERS:
         exponent = np.asarray(np.abs(exponent))
+    else:
+        base[np.isneginf(base)] = -2.5  # to the power 0.5, NumPy gives sqrt(-inf)
     return [base, exponent], {}
+
+
+@sample("reciprocal")
+def _(d):
+    x = d.array(d.one(*INEXACT), special=False)
+    if x.dtype.kind == "c":
+        x[x == 0] = 1  # NaN in NumPy, infinite here; the standard leaves it open
+    return [x], {}
 
 
 @sample("clip")
