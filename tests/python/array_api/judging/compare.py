@@ -82,11 +82,14 @@ def assert_same(mine, theirs, *, exact=False, zeros=False, values=True, factor=1
         assert_close(a, b, exact, zeros, factor, what)
 
 
-def assert_close(a, b, exact=False, zeros=False, factor=1.0, what=""):
+def assert_close(a, b, exact=False, zeros=False, factor=1.0, what="", scale=0.0):
+    """Compare values; `scale` is what rounding errors are relative to, beside the values."""
     if a.dtype.kind == "c":
-        # The sign of a part that is zero depends on the formula; the standard leaves it open.
-        assert_close(a.real, b.real, exact, False, factor, what)
-        assert_close(a.imag, b.imag, exact, False, factor, what)
+        # The parts of a number share its rounding error. The sign of a part that is zero depends
+        # on the formula; the standard leaves it open.
+        scale = float(np.abs(b[np.isfinite(b)]).max(initial=0))
+        assert_close(a.real, b.real, exact, False, factor, what, scale)
+        assert_close(a.imag, b.imag, exact, False, factor, what, scale)
         return
     message = f"{what}:\n{a!r}\n for\n{b!r}"
     if exact or a.dtype.kind != "f":
@@ -94,7 +97,8 @@ def assert_close(a, b, exact=False, zeros=False, factor=1.0, what=""):
     else:
         relative = factor * (2e-5 if a.dtype == np.float32 else 1e-11)
         finite = np.abs(b[np.isfinite(b)])
-        scale = float(finite.max(initial=0)) if factor > 1 else 0.0
+        if factor > 1:
+            scale = max(scale, float(finite.max(initial=0)))
         tiny = relative * max(scale, 1e-3)
         np.testing.assert_allclose(a, b, rtol=relative, atol=tiny, err_msg=message)
     if zeros and a.dtype.kind == "f":

@@ -111,10 +111,11 @@ def _(d):
         args[1] = 3
     if isinstance(args[0], np.ndarray) and args[0].dtype.kind == "i":
         args[0][args[0] == np.iinfo(args[0].dtype).min] = 5  # the least over -1 has no value
-    if isinstance(args[0], np.ndarray) and args[0].dtype.kind == "f":
-        args[0][np.isinf(args[0])] = 5  # NumPy gives NaN where the standard gives infinities
-    elif isinstance(args[0], float) and math.isinf(args[0]):
-        args[0] = 5.0
+    for i, arg in enumerate(args):  # of infinities NumPy gives what the standard does not
+        if isinstance(arg, np.ndarray) and arg.dtype.kind == "f":
+            arg[np.isinf(arg)] = 5
+        elif isinstance(arg, float) and math.isinf(arg):
+            args[i] = 5.0
     return args, kwargs
 
 
