@@ -188,6 +188,21 @@ Values take_rule(BatchCall& call) {
   return call.hide(take(call.value(0), call.value(1)));
 }
 
+// Positions of a sample are positions of all samples' elements, those of the samples before it on.
+Values put_rule(BatchCall& call) {
+  Tensor x = call.front(0);
+  int64_t count = call.size ? x.numel() / call.size : 0;
+  if (count == 0) return {};
+  Tensor at = reshape(call.front(1), {call.size, -1});
+  at = where(lt(at, Scalar(int64_t{0})), add(at, Scalar(count)), at);
+  Tensor source = reshape(call.front(2), {call.size, -1});
+  FACULA_CHECK(source.sizes() == at.sizes(), kIndex, call.op.name,
+               ": expected as many elements in source as positions, got ", source.size(1), " and ",
+               at.size(1));
+  Tensor all = reshape(shifted(call, at, count), {-1});
+  return call.done(call.again({Value(x), Value(all), Value(reshape(source, {-1})), call.args[3]}));
+}
+
 Values embedding_rule(BatchCall& call) {
   bool frequency = call.args[3].boolean();
   if (!call.batched(0)) {
@@ -245,6 +260,8 @@ constexpr NamedRule kRules[] = {
     {"index", index_rule},
     {"index_put", index_put_rule},
     {"index_put_", index_put_rule},
+    {"put", put_rule},
+    {"put_", put_rule},
     {"take", take_rule},
     {"embedding", embedding_rule},
     {"embedding_backward", embedding_backward_rule},

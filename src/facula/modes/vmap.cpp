@@ -45,6 +45,16 @@ void check_writes(const BatchCall& call) {
       call.level, " (", call.op.name, "); please use out-of-place operators instead.");
 }
 
+// Raises where samples that are written to one by one share memory, as those of an expanded tensor.
+void check_apart(const BatchCall& call) {
+  if (!call.op.writes || call.size < 2) return;
+  const Tensor& value = batch_value(call.args[0].as<Tensor>());
+  FACULA_CHECK(!overlaps_itself(value), kRuntime, "vmap: ", call.op.name,
+               ": unsupported operation: more than one element of the written-to tensor refers to "
+               "a single memory location, as its samples share memory. Please clone() the tensor "
+               "before performing the operation.");
+}
+
 // common_type is the dtype that operands promote to as samples, where a sample of 0 dimensions has
 // a say of its own and the values have one dimension more.
 DType common_type(std::span<const TensorOrScalar> v) {
@@ -263,6 +273,7 @@ Values pointwise_rule(BatchCall& call) {
 
 Values loop_over_samples(BatchCall& call, bool warn, void (*reset)(void*), void* context) {
   check_writes(call);
+  check_apart(call);
   if (warn && vmap_warning) vmap_warning(call.op.name);
   if (call.size == 0) {
     if (call.op.writes) return Values{call.args[0]};

@@ -3,6 +3,8 @@
 
 #include "against_loop.h"
 #include "facula/base/error.h"
+#include "facula/ops/compare_functions.h"
+#include "facula/ops/index_functions.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/sort_functions.h"
 #include "facula/ops/statistics_functions.h"
@@ -37,6 +39,20 @@ TEST(Vmap, RefusesToWriteSamplesIntoASharedTensor) {
   EXPECT_THROW(
       under_vmap([&](const std::vector<Tensor>& t) { return add_(shared, t[0]); }, {x}, 1, 3),
       Error);
+}
+
+TEST(Vmap, RefusesToWriteOneByOneIntoSamplesThatShareMemory) {
+  Tensor shared = zeros(IntList({3})), mask = gt(ones(IntList({2, 3})), Scalar(0));
+  Tensor samples = expand(unsqueeze(shared, 0), IntList({2, 3}));
+  auto write = [&](const std::vector<Tensor>& t) {
+    return masked_scatter_(t[0], t[1], ones(IntList({3})));
+  };
+  Watch watch;
+  EXPECT_THROW(under_vmap(write, {samples, mask}, 1, 2), Error);
+  EXPECT_TRUE(equal(shared, zeros(IntList({3}))));
+  Tensor apart = clone(samples, MemoryFormat::kContiguous);
+  under_vmap(write, {apart, mask}, 1, 2);
+  EXPECT_TRUE(equal(apart, ones(IntList({2, 3}))));
 }
 
 TEST(Vmap, LoopsOverSamplesWithAWarning) {

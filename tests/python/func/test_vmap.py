@@ -447,3 +447,42 @@ def test_a_function_is_told_the_randomness(randomness):
     out = vmap(vmap(Double.apply), randomness=randomness)(facula.ones(3, 2))
     assert facula.equal(out, facula.full((3, 2), 2.0))
     assert told == [(2, "error"), (3, randomness)]
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_one_by_one_writes_into_shared_memory_are_refused():
+    def write(t, mask):
+        return t.masked_scatter_(mask, facula.ones(3))
+
+    mask = facula.eye(2, 3) > 0
+    shared = facula.zeros(3).expand(2, 3)
+    with pytest.raises(RuntimeError, match=r"masked_scatter_.*single memory location"):
+        vmap(write)(shared, mask)
+    assert shared.sum() == 0
+    out = vmap(write)(shared.clone(), mask)
+    assert facula.equal(out, facula.tensor([[1.0, 0, 0], [0, 1.0, 0]]))
+
+
+def test_put_runs_for_all_samples_at_once():
+    x, source = facula.randn(3, 2, 4), facula.randn(3, 2)
+    index = facula.tensor([[0, -1], [3, 5], [-8, 2]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for accumulate in (False, True):
+            for inside in (
+                lambda a, i, s: a.put(i, s, accumulate),
+                lambda a, i, s: a.clone().put_(i, s, accumulate),
+            ):
+                got = vmap(inside)(x, index, source)
+                want = facula.stack([inside(*t) for t in zip(x, index, source, strict=True)])
+                assert facula.equal(got, want)
+        got = vmap(lambda i: x[0].put(i, source[0]))(index)
+        assert facula.equal(got, facula.stack([x[0].put(i, source[0]) for i in index]))
+        grads = vmap(facula.func.grad(lambda a, i: (a.take(i % 8) ** 2).sum()))(x, index)
+        want = [
+            facula.func.grad(lambda a, i=i: (a.take(i % 8) ** 2).sum())(a)
+            for a, i in zip(x, index, strict=True)
+        ]
+        assert facula.equal(grads, facula.stack(want))
+    with pytest.raises(IndexError, match="out of range"):
+        vmap(lambda a, i: a.put(i, source[0]))(x, index + 8)
