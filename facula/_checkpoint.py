@@ -186,6 +186,12 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
 
     def _tensor(self, t: facula.Tensor) -> tuple:
         state = dict(t.__dict__) if getattr(t, "__dict__", None) else None
+        if type(t).__torch_dispatch__ is not facula.Tensor.__torch_dispatch__ and not t.data_ptr():
+            where = (tuple(t.shape), tuple(t.stride()), t.storage_offset(), t.layout, t.device)
+            args = (type(t), t.dtype, *where, t.requires_grad)
+            rebuild = _named("torch._tensor", "_rebuild_from_type_v2")
+            made = _named("torch._utils", "_rebuild_wrapper_subclass")
+            return rebuild, (made, type(t), args, state or {})
         if isinstance(t, facula.nn.Parameter):
             args = (self.layout.twin(t), t.requires_grad, OrderedDict())
             if state:

@@ -279,6 +279,8 @@ def _rebuild_from_type(function: Any, cls: Any, args: Any, state: Any) -> Any:
     if not isinstance(function, _Maker) or function.name not in _REBUILD:
         raise UnpicklingError("Weights only load failed: unknown way to rebuild a tensor")
     t = function.make(*args)
+    if type(t) is cls:
+        return _set_attributes(t, state)
     if isinstance(cls, type) and issubclass(cls, facula.Tensor) and _is_safe(cls):
         t = t.as_subclass(cls)
     elif isinstance(cls, _TypeName) and cls.name == "Parameter":
@@ -297,6 +299,17 @@ def _set_attributes(t: Any, state: Any) -> Any:
         for key, value in state.items():
             t.__dict__[key] = value
     return t
+
+
+def _rebuild_wrapper(cls: Any, dtype: Any, size: Any, strides: Any, offset: Any, *rest: Any) -> Any:
+    if not (isinstance(cls, type) and issubclass(cls, facula.Tensor) and _is_safe(cls)):
+        raise UnpicklingError("Weights only load failed: unknown type of tensor")
+    if len(rest) != 3 or not (_whole(size) and _whole(strides) and _whole((offset,))):
+        raise UnpicklingError("Weights only load failed: a damaged tensor without memory")
+    _, device, requires_grad = rest
+    return facula._C._make_wrapper(
+        cls, tuple(size), tuple(strides), offset, dtype, facula.device(device), requires_grad
+    )
 
 
 def _rebuild_sparse(layout: Any, data: Any) -> facula.Tensor:
@@ -330,6 +343,7 @@ _REBUILD: dict[str, Callable[..., Any]] = {
     "_rebuild_parameter_with_state": _rebuild_parameter,
     "_rebuild_from_type_v2": _rebuild_from_type,
     "_rebuild_sparse_tensor": _rebuild_sparse,
+    "_rebuild_wrapper_subclass": _rebuild_wrapper,
     "_rebuild_qtensor": _quantized,
 }
 

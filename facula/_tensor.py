@@ -131,6 +131,20 @@ def _dlpack_device(self: Tensor) -> tuple[int, int]:
     return (1, 0)
 
 
+# ---- classes with a __torch_dispatch__
+
+
+@staticmethod
+def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **options: Any) -> Tensor:
+    """Make a tensor of a class with a `__torch_dispatch__`, of a shape but without memory."""
+    from facula.utils._dispatch_classes import make_wrapper_subclass
+
+    return make_wrapper_subclass(cls, size, *args, **options)
+
+
+Tensor._make_wrapper_subclass = _make_wrapper_subclass
+
+
 # ---- copies and pickles
 
 
@@ -151,6 +165,10 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
         return memo[id(self)]
     import facula
 
+    if type(self).__torch_dispatch__ is not Tensor.__torch_dispatch__:
+        from facula.utils._dispatch_classes import copied
+
+        return copied(self, memo)
     with facula.no_grad():
         key = ("storage", self.untyped_storage()._cdata)
         storage = memo.get(key)
@@ -182,6 +200,10 @@ def _reduce_ex(self: Tensor, proto: int) -> tuple:
     import facula._utils as utils
 
     state = self.__dict__
+    if type(self).__torch_dispatch__ is not Tensor.__torch_dispatch__ and not self.data_ptr():
+        from facula.utils._dispatch_classes import reduced
+
+        return reduced(self)
     rebuild = utils._rebuild_tensor_from_bytes
     data = self.detach()
     if data.is_meta:

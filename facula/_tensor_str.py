@@ -242,16 +242,18 @@ def _str(t: facula.Tensor, *, tensor_contents: str | None = None) -> str:
     complex_default = facula.complex128 if default == facula.float64 else facula.complex64
     suffixes = [] if t.device.type == "cpu" else [f"device='{t.device}'"]
     with facula.no_grad():
-        data = t.detach()
+        # The values of a tensor of a class with a __torch_dispatch__ are for its __repr__ to show.
+        hidden = type(t).__torch_dispatch__ is not facula.Tensor.__torch_dispatch__
+        data = t if hidden else t.detach()
         if tensor_contents is not None:
             contents = tensor_contents
-        elif t.device.type == "meta":
+        elif t.device.type == "meta" or hidden:
             contents = "..."
         elif t.numel() == 0:
             contents = "[]"
         else:
             contents = _contents(data.cpu(), len(prefix))
-    if t.device.type == "meta" or (t.numel() == 0 and t.dim() != 1):
+    if t.device.type == "meta" or hidden or (t.numel() == 0 and t.dim() != 1):
         suffixes.append(f"size={tuple(t.shape)}")
     if t.device.type == "meta" or t.numel() == 0:
         usual = t.dtype == default

@@ -13,14 +13,36 @@ loaded_libraries: set[str] = set()
 
 
 class _Overload:
-    """An operator with its overload's name; the overload is chosen by the arguments anyway."""
+    """An operator with its overload's name; the overload is chosen by the arguments anyway.
+
+    To dispatch modes and classes it stands for a row of the operator table, and is called with the
+    row's parameters.
+    """
+
+    namespace = property(lambda self: self._packet._space)
 
     def __init__(self, packet: _Packet, overload: str) -> None:
         self._packet, self._overloadname = packet, overload
         self.__name__ = f"{packet.__name__}.{overload}"
+        self._row: _Row | None = None
+
+    def bind(self, handle: Any, schema: str) -> _Row:
+        """Make it stand for a row."""
+        if self._row is None or self._row.schema != schema:
+            self._row = _Row(handle, schema)
+        return self._row
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._packet(*args, **kwargs)
+        row = self._row
+        if row is None:
+            return self._packet(*args, **kwargs)
+        if row.fits(args, kwargs):
+            return row(*args, **kwargs)
+        try:
+            return self._packet(*args, **kwargs)
+        except TypeError as error:
+            text = f"{self.name()}: the arguments do not fit {row.schema}"
+            raise TypeError(text) from error
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self._packet}', overload='{self._overloadname}')>"
@@ -64,12 +86,11 @@ class _Packet:
         return [k for k, v in vars(self).items() if isinstance(v, _Overload)] or ["default"]
 
 
-class _RowOverload(_Overload):
-    """A row of Facula's own table, as dispatch modes see it: called with a row's parameters."""
+class _Row:
+    """A row of Facula's own table, as modes and classes see it: called with a row's parameters."""
 
-    def __init__(self, packet: _Packet, handle: Any, schema: str) -> None:
-        super().__init__(packet, "default")
-        self._handle, self._schema = handle, schema
+    def __init__(self, handle: Any, schema: str) -> None:
+        self._handle, self.schema = handle, schema
         self._names: list[str] = []
         self._types: list[str] = []
         self._defaults: dict[str, Any] = {}
@@ -90,6 +111,15 @@ class _RowOverload(_Overload):
             if found:
                 self._defaults[name] = _literal(default)
             self._positional += not keyword_only
+
+    def fits(self, args: tuple, kwargs: dict) -> bool:
+        """Say whether arguments are those of the row."""
+        if len(args) > self._positional:
+            return False
+        given = {*self._names[: len(args)], *kwargs}
+        return given <= set(self._names) and all(
+            n in given or n in self._defaults for n in self._names
+        )
 
     def _widen(self, count: int) -> None:
         # Factories take a dtype and a device that their schema leaves out.
@@ -113,10 +143,6 @@ class _RowOverload(_Overload):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values = dict(zip(self._names, args, strict=False)) | kwargs
-        unknown = values.keys() - set(self._names)
-        missing = [n for n in self._names if n not in values and n not in self._defaults]
-        if unknown or missing or len(args) > self._positional:
-            raise TypeError(f"{self.name()}: the arguments do not fit {self._schema}")
         ordered = [values.get(n, self._defaults.get(n)) for n in self._names]
         return _C._run_operator(self._handle, tuple(self._types), ordered)
 
@@ -136,19 +162,23 @@ def _literal(text: str) -> Any:
         return float(text) if text.lstrip("-") in ("inf", "nan") else text
 
 
-def row_overload(handle: Any, name: str, schema: str) -> _RowOverload:
-    """The object that stands for a row of the operator table: `facula.ops.aten.NAME.default`."""
-    packet = getattr(aten, name)
-    found = packet.__dict__.get("default")
-    if not isinstance(found, _RowOverload):
-        found = packet.__dict__["default"] = _RowOverload(packet, handle, schema)
-    return found
+def row_overload(
+    handle: Any, name: str, schema: str, overload: str = "default"
+) -> tuple[_Overload, _Row]:
+    """The object that stands for a row of the operator table, `facula.ops.aten.NAME.OVERLOAD`, and
+    the row itself.
+    """
+    found = getattr(getattr(aten, name), overload)
+    return found, found.bind(handle, schema)
 
 
 def _own(name: str) -> Any:
     """Return the function of Facula that does what an operator of PyTorch's library does."""
     import facula
+    from facula.utils import _dispatch_classes
 
+    if name in _dispatch_classes.FUNCTIONS:
+        return _dispatch_classes.FUNCTIONS[name]
     for home in (facula, facula.nn.functional, facula.linalg, facula.special):
         prefix = "" if home is facula else f"{home.__name__.rpartition('.')[2]}_"
         found = getattr(home, name.removeprefix(prefix), None)

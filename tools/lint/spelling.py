@@ -23,7 +23,7 @@ WORDS = [
 NAMES = [
     # (PyTorch's interface has some such names, which programs import.)
     (
-        re.compile(r"\b(?!_disabled_torch_function_impl|_jit_internal|checkpoint_impl|_call_impl|_wrapped_call_impl)\w+_(impl|stub|internal)\b"),
+        re.compile(r"\b(?!_disabled_torch_function_impl|_disabled_torch_dispatch_impl|_jit_internal|checkpoint_impl|_call_impl|_wrapped_call_impl)\w+_(impl|stub|internal)\b"),
         "one name for one thing",
     ),
     (re.compile(r"^\s*(import|from)\s+torch\b"), "PyTorch is no dependency"),

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include "facula/autograd/detach.h"
 #include "facula/autograd/engine.h"
 #include "facula/base/error.h"
 
@@ -37,7 +38,8 @@ bool fits_layout(const Tensor& gradient, const TensorImpl* leaf) {
 }
 
 Tensor add_gradients(const Tensor& present, const Tensor& gradient) {
-  if (grad_enabled() || present->intercept & kInterceptSparse) {
+  constexpr uint8_t kOwn = kInterceptSparse | kInterceptSubclass;
+  if (grad_enabled() || (present->intercept & kOwn) || (gradient->intercept & kInterceptSubclass)) {
     return gradient_ops.add(present, gradient);
   }
   gradient_ops.add_inplace(present, gradient);
@@ -99,6 +101,8 @@ void AccumulateGrad::drop_edge() noexcept {
 Tensor AccumulateGrad::first(Tensor gradient) const {
   if (gradient->intercept & kInterceptSparse) [[unlikely]]
     return gradient->refs.load() == 1 ? gradient : gradient_ops.clone(gradient);
+  if (gradient->intercept & kInterceptSubclass) [[unlikely]]
+    return grad_enabled() ? gradient_ops.clone(gradient) : detach(gradient);
   if (fits_layout(gradient, leaf_)) {
     if (is_unshared(gradient)) return gradient;
     if (is_dense(gradient)) return gradient_ops.clone(gradient);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "facula/autograd/detach.h"
 #include "facula/autograd/accumulate.h"
 #include "facula/base/error.h"
 #include "facula/core/intercept.h"
@@ -83,11 +84,11 @@ class Task {
 
 // Adds a gradient to what waits for a node.
 void add_to(Tensor& slot, Tensor gradient) {
+  constexpr uint8_t kNotInPlace = kInterceptHidden | kInterceptSparse;
   if (!slot.defined()) {
     slot = std::move(gradient);
-  } else if (grad_enabled() || (gradient->intercept & kInterceptBatched) ||
-             ((slot->intercept | gradient->intercept) & kInterceptSparse) || !is_unshared(slot) ||
-             !is_dense(slot) || requires_grad(slot)) {
+  } else if (grad_enabled() || ((slot->intercept | gradient->intercept) & kNotInPlace) ||
+             !is_unshared(slot) || !is_dense(slot) || requires_grad(slot)) {
     slot = gradient_ops.add(slot, gradient);
   } else {
     gradient_ops.add_inplace(slot, gradient);

@@ -2,6 +2,7 @@
 // gradients are in accumulate.cpp, views and in-place writes in view.cpp.
 #include "facula/autograd/meta.h"
 
+#include "facula/autograd/detach.h"
 #include "facula/autograd/accumulate.h"
 #include "facula/base/error.h"
 #include "facula/core/interpreter.h"
@@ -59,11 +60,12 @@ void set_requires_grad(const Tensor& t, bool on) {
   }
 }
 
-// detach_intercepted does it for tensors that an interpreter stands behind; modes set it.
-FACULA_API Tensor (*detach_intercepted)(const Tensor& t) = nullptr;
+Tensor (*detach_batched)(const Tensor& t) = nullptr;
+Tensor (*detach_dispatched)(const Tensor& t) = nullptr;
 
 Tensor detach(const Tensor& t) {
-  if ((t->intercept & kInterceptBatched) && detach_intercepted) return detach_intercepted(t);
+  if ((t->intercept & kInterceptBatched) && detach_batched) return detach_batched(t);
+  if ((t->intercept & kInterceptSubclass) && detach_dispatched) return detach_dispatched(t);
   return alias(t);
 }
 

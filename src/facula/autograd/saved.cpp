@@ -4,6 +4,7 @@
 #include "facula/autograd/engine.h"
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
+#include "facula/core/intercept.h"
 
 namespace facula {
 
@@ -125,8 +126,8 @@ void SavedTensor::save_output(const Tensor& t) {
   output_nr_ = stale_view(t.impl()) ? 0 : static_cast<uint16_t>(t->output_nr);
   if (tls.saved_hooks) [[unlikely]]
     return pack(t, false);
-  tensor_ = alias(t);
-  version_ = version_of(t);
+  tensor_ = detach(t);
+  version_ = version_of(tensor_);
 }
 
 void SavedTensor::reset() {
@@ -149,7 +150,10 @@ Tensor SavedTensor::unpack(const Node* node) const {
 Tensor SavedTensor::restore(const Node* node) const {
   Tensor kept = extra_ && extra_->hooks ? extra_->hooks->unpack(extra_->packed) : tensor_;
   FACULA_CHECK(kept.defined(), kType, "the unpack hook of a saved tensor must give a Tensor");
-  Tensor out = alias(kept);
+  // An input of a class with a __torch_dispatch__ is the object that was given, history and all.
+  bool own = (kept->intercept & kInterceptSubclass) && !is_output_;
+  if (own && requires_grad(kept) == (extra_ && extra_->edge.valid())) return kept;
+  Tensor out = detach(kept);
   if (is_output_) {
     set_edge(out, Edge{Ref<Node>::share(const_cast<Node*>(node)), output_nr_});
   } else {

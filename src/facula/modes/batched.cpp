@@ -2,15 +2,13 @@
 // the value. Operators never see them, as their intercept bit sends every call to vmap.
 #include "facula/modes/batched.h"
 
+#include "facula/autograd/detach.h"
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
 #include "facula/ops/hidden_values.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
-
-// Of autograd: what detach does with a tensor that an interpreter stands behind.
-extern FACULA_API Tensor (*detach_intercepted)(const Tensor& t);
 
 namespace {
 
@@ -42,7 +40,7 @@ const BatchedNode& node_of(const Tensor& t) {
   return *node;
 }
 
-Tensor detach_batched(const Tensor& t) {
+Tensor detach_samples(const Tensor& t) {
   const BatchedNode& node = node_of(t);
   return make_batched(detach(node.value), node.level);
 }
@@ -63,7 +61,7 @@ struct EscapedHandler final : Interpreter {
 };
 
 __attribute__((constructor)) void register_batched() {
-  detach_intercepted = detach_batched;
+  detach_batched = detach_samples;
   samples_behind = plain_samples;
   InterpreterStack::set_handler(kInterceptBatched, std::make_shared<EscapedHandler>());
 }

@@ -2,6 +2,7 @@
 // mode, clamps, and derivatives that need more than one expression.
 #include <cmath>
 
+#include "facula/autograd/detach.h"
 #include "facula/base/error.h"
 #include "facula/core/intercept.h"
 #include "facula/ops/arithmetic_functions.h"
@@ -480,7 +481,7 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
 
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   Tensor close = isclose(self, other, rtol, atol, equal_nan);
-  if (close->intercept & kInterceptBatched) require_data("allclose", close);
+  if (close->intercept & kInterceptHidden) require_data("allclose", close);
   return !any_zero(close);
 }
 
@@ -488,7 +489,7 @@ bool equal(const Tensor& self, const Tensor& other) {
   if (!(self.sizes() == other.sizes())) return false;
   NoGrad no_grad;
   Tensor same = eq(self, other);
-  if (same->intercept & kInterceptBatched) require_data("equal", same);
+  if (same->intercept & kInterceptHidden) require_data("equal", same);
   return !any_zero(same);
 }
 

@@ -1,6 +1,7 @@
 // Copies and shape rules shared by hand-written and generated operators.
 #include "facula/ops/rules.h"
 
+#include "facula/autograd/detach.h"
 #include "facula/base/error.h"
 #include "facula/core/intercept.h"
 #include "facula/core/unlocked.h"
@@ -44,12 +45,15 @@ Tensor with_samples_of(const Tensor& self, const Tensor& other) {
   return where(any_condition, self, self);
 }
 
-bool has_data(const Tensor& t) { return !t.is_meta() && !(t->intercept & kInterceptBatched); }
+bool has_data(const Tensor& t) { return !t.is_meta() && !(t->intercept & kInterceptHidden); }
 
 void require_data(const char* op, const Tensor& t) {
   if (!t.defined() || has_data(t)) return;
   FACULA_CHECK(!t.is_meta(), kNotImplemented, op,
                ": reads the values of its arguments, which meta tensors do not have");
+  FACULA_CHECK(t->intercept & kInterceptBatched, kNotImplemented, op,
+               ": reads the values of its arguments, which tensors of a class with a "
+               "__torch_dispatch__ do not give");
   raise_error(
       ErrorKind::kRuntime, "vmap: ", op, " needs the values of a tensor inside vmap. It ",
       "looks like you're calling .item() on a Tensor or using it in data-dependent control ",
@@ -58,7 +62,7 @@ void require_data(const char* op, const Tensor& t) {
 
 Tensor to_dtype(const Tensor& t, DType dtype) {
   if (t.dtype() == dtype) return t;
-  if (t->intercept & kInterceptBatched) [[unlikely]]
+  if (t->intercept & kInterceptHidden) [[unlikely]]
     return cast(t, dtype);
   Tensor r = new_empty_as(t, dtype);
   copy_raw(r, t);
@@ -67,7 +71,7 @@ Tensor to_dtype(const Tensor& t, DType dtype) {
 
 Tensor to_contiguous(const Tensor& t) {
   if (t.is_contiguous()) return t;
-  if (t->intercept & kInterceptBatched) [[unlikely]]
+  if (t->intercept & kInterceptHidden) [[unlikely]]
     return clone(t, MemoryFormat::kContiguous);
   Tensor r = new_empty(t.sizes(), t.dtype(), t.device());
   copy_raw(r, t);

@@ -3,6 +3,7 @@
 #include "facula/autograd/engine.h"
 #include "facula/core/unlocked.h"
 #include "facula/python/arguments.h"
+#include "facula/python/dispatch_classes.h"
 #include "facula/python/module.h"
 #include "facula/python/node_type.h"
 
@@ -115,6 +116,10 @@ PyObject* run_backward(PyObject*, PyObject* const* args, Py_ssize_t n) {
     }
     std::vector<Tensor> roots = tensor_list(args[0], "backward", false);
     std::vector<Tensor> inputs = tensor_list(args[4], "backward", false);
+    if (seeds.empty()) seeds.resize(roots.size());
+    for (size_t i = 0; i < roots.size() && i < seeds.size(); ++i) {
+      seeds[i] = dispatched_seed(roots[i], std::move(seeds[i]));
+    }
     if (options.accumulate) {
       backward(roots, seeds, options, inputs);
       Py_RETURN_NONE;

@@ -1,6 +1,8 @@
 // Dispatch modes: interpreters above autograd that are written in Python. Each operator of the
 // table is handed to the mode as (handle, name, schema, arguments); the mode calls it by its
 // handle.
+#include "facula/python/dispatch_modes.h"
+
 #include <cstring>
 
 #include "facula/modes/vmap.h"
@@ -57,8 +59,6 @@ struct ToPython {
   PyObject* operator()(const Ref<Generator>& v) const { return generator_object(v.get()); }
 };
 
-PyObject* to_python(const Value& v) { return check(std::visit(ToPython(), v.variant())); }
-
 // The items of a list or a tuple, as values of the type that a schema gives them.
 Value list_value(PyObject* o, std::string_view type, const char* op) {
   Owned list = own(PySequence_Tuple(o));  // conversions may run Python code that changes a list
@@ -114,40 +114,55 @@ const BoxedOp& operator_of(PyObject* handle) {
   return *static_cast<const BoxedOp*>(p);
 }
 
+}  // namespace
+
+PyObject* boxed_object(const Value& v) { return check(std::visit(ToPython(), v.variant())); }
+
+Owned boxed_objects(std::span<const Value> values) {
+  Owned out = own(PyList_New(static_cast<Py_ssize_t>(values.size())));
+  for (size_t i = 0; i < values.size(); ++i) {
+    PyList_SET_ITEM(out.get(), static_cast<Py_ssize_t>(i), boxed_object(values[i]));
+  }
+  return out;
+}
+
+Values boxed_results(PyObject* result, const char* op) {
+  Values out;
+  if (PyTuple_Check(result)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(result); ++i) {
+      out.push_back(to_value(PyTuple_GET_ITEM(result, i), "", op));
+    }
+  } else {
+    out.push_back(to_value(result, "", op));
+  }
+  return out;
+}
+
+Owned operator_handle(const OpInfo& op) {
+  return own(PyCapsule_New(const_cast<OpInfo*>(&op), kHandle, nullptr));
+}
+
+namespace {
+
 // PythonMode asks a Python object what a call gives.
 class PythonMode final : public Interpreter {
  public:
   explicit PythonMode(PyObject* taker) : taker_(Py_NewRef(taker)) {}
   ~PythonMode() override {
     if (!python_lives()) return;
-    PyGILState_STATE gil = PyGILState_Ensure();
+    GilLock lock;
     Py_DECREF(taker_);
-    PyGILState_Release(gil);
   }
   const char* name() const override { return "dispatch mode"; }
   PyObject* taker() const { return taker_; }
 
   Values call(const OpInfo& op, std::span<Value> args) override {
-    struct Lock {
-      PyGILState_STATE gil = PyGILState_Ensure();
-      ~Lock() { PyGILState_Release(gil); }
-    } lock;
-    Owned values = own(PyList_New(static_cast<Py_ssize_t>(args.size())));
-    for (size_t i = 0; i < args.size(); ++i) {
-      PyList_SET_ITEM(values.get(), static_cast<Py_ssize_t>(i), to_python(args[i]));
-    }
-    Owned handle = own(PyCapsule_New(const_cast<OpInfo*>(&op), kHandle, nullptr));
+    GilLock lock;
+    Owned values = boxed_objects(args);
+    Owned handle = operator_handle(op);
     Owned result =
         own(PyObject_CallFunction(taker_, "OssO", handle.get(), op.name, op.schema, values.get()));
-    Values out;
-    if (PyTuple_Check(result.get())) {
-      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(result.get()); ++i) {
-        out.push_back(to_value(PyTuple_GET_ITEM(result.get(), i), "", op.name));
-      }
-    } else {
-      out.push_back(to_value(result.get(), "", op.name));
-    }
-    return out;
+    return boxed_results(result.get(), op.name);
   }
 
  private:
@@ -196,10 +211,10 @@ PyObject* run_operator(PyObject*, PyObject* const* args, Py_ssize_t n) {
           to_value(PyTuple_GET_ITEM(given.get(), i), utf8(PyTuple_GET_ITEM(args[1], i)), op.name));
     }
     Values out = op.call(values);
-    if (out.size() == 1) return to_python(out[0]);
+    if (out.size() == 1) return boxed_object(out[0]);
     Owned results = own(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
     for (size_t i = 0; i < out.size(); ++i) {
-      PyTuple_SET_ITEM(results.get(), static_cast<Py_ssize_t>(i), to_python(out[i]));
+      PyTuple_SET_ITEM(results.get(), static_cast<Py_ssize_t>(i), boxed_object(out[i]));
     }
     return results.release();
   });

@@ -1,6 +1,7 @@
 // tensor[...] and tensor[...] = value. Ints, slices, None and Ellipsis become one view; masks,
 // lists and index tensors go to the rows index and index_put_. While history is recorded the view
 // is built by the rows select, slice and unsqueeze, so that each step has its node.
+#include "facula/autograd/detach.h"
 #include "facula/autograd/meta.h"
 #include "facula/core/intercept.h"
 #include "facula/ops/convert_functions.h"
@@ -194,7 +195,7 @@ int64_t add_tensor(Index& out, const Tensor& t, int64_t d) {
       out.record(d, truth_tensor(on));
       return d + 1;
     }
-    if (is_integral(t.dtype()) && !t.is_meta() && !(t->intercept & kInterceptBatched)) {
+    if (is_integral(t.dtype()) && !t.is_meta() && !(t->intercept & kInterceptHidden)) {
       out.view.select(d, scalar_at(t.data(), t.dtype()).to_int(), d);
       return d;
     }

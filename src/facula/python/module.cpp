@@ -36,6 +36,7 @@ void build(PyObject* module) {
   add_functions(module, foreign_functions);
   init_queries(module);
   init_dispatch_modes(module);
+  init_dispatch_classes(module);
   init_transforms(module);
   register_operators(module);
 }

@@ -15,6 +15,7 @@ void init_queries(PyObject* module);
 void init_saved_hooks(PyObject* module);
 void init_sparse(PyObject* module);
 void init_dispatch_modes(PyObject* module);
+void init_dispatch_classes(PyObject* module);
 void init_transforms(PyObject* module);
 
 // register_operators is generated: it registers the rows of every family.

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "facula/python/arguments.h"
+#include "facula/python/dispatch_classes.h"
 #include "facula/sparse/parts.h"
 
 namespace facula::python {
@@ -465,6 +466,12 @@ PyMethodDef default_def = {"__torch_function__", fast(default_torch_function), k
                            "Runs the function and makes its results instances of the subclass."};
 
 }  // namespace
+
+int leave_functions_to_dispatch(PyTypeObject* type) {
+  if (!has_dispatch(type) || type_lookup(type, protocol_name()) != default_override) return 0;
+  auto* cls = reinterpret_cast<PyObject*>(type);
+  return PyObject_SetAttr(cls, protocol_name(), disabled_override);
+}
 
 void init_overrides(PyObject* module) {
   extension = module;

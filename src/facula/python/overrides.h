@@ -46,6 +46,11 @@ int override_setter(PyObject* self, const char* name, PyObject* value);
 PyObject* override_method(PyObject* self, const char* name, PyObject* const* args, Py_ssize_t n,
                           PyObject* kwnames);
 
+// leave_functions_to_dispatch is called for each new class: one that defines __torch_dispatch__,
+// and no __torch_function__, has its functions not overridden. -1 with an exception set when it
+// fails.
+int leave_functions_to_dispatch(PyTypeObject* type);
+
 // init_overrides adds the functions and Tensor.__torch_function__, the default.
 void init_overrides(PyObject* module);
 

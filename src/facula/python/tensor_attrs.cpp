@@ -200,7 +200,12 @@ const Attribute kAttributes[] = {
     {"output_nr",
      [](const Tensor& t) { return PyLong_FromUnsignedLong(t->grad_fn ? t->output_nr : 0); },
      nullptr},
-    {"data", [](const Tensor& t) { return wrap(alias_unversioned(t)); }, assign_data},
+    {"data",
+     [](const Tensor& t) {
+       bool asks = t->intercept & kInterceptSubclass;
+       return wrap(asks ? detach(t) : alias_unversioned(t));
+     },
+     assign_data},
     {"_version",
      [](const Tensor& t) {
        return PyLong_FromUnsignedLong(t->version->value.load(std::memory_order_relaxed));

@@ -6,6 +6,7 @@
 #include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/construct.h"
+#include "facula/python/dispatch_classes.h"
 #include "facula/python/foreign.h"
 #include "facula/python/node_type.h"
 #include "facula/python/overrides.h"
@@ -53,6 +54,7 @@ PyObject* item(PyObject* self, PyObject*) {
     FACULA_CHECK(t.numel() == 1, kRuntime, "a Tensor with ", t.numel(),
                  " elements cannot be converted to Scalar");
     FACULA_CHECK(!t.is_meta(), kRuntime, "Tensor.item() cannot be called on meta tensors");
+    if (t->intercept & kInterceptSubclass) return scalar_object(dispatched_value(t));
     return element(t, t.storage_offset());
   });
 }
@@ -68,8 +70,10 @@ PyObject* nested_list(const Tensor& t, int d, int64_t offset) {
 }
 
 PyObject* tolist(PyObject* self, PyObject*) {
-  return method(self, "tolist", [](const Tensor& t) {
+  return method(self, "tolist", [&](const Tensor& t) {
     FACULA_CHECK(!t.is_meta(), kRuntime, "Tensor.tolist() cannot be called on meta tensors");
+    FACULA_CHECK(!(t->intercept & kInterceptSubclass), kRuntime,
+                 ".tolist() is not supported for tensor subclasses, got ", type_name(self));
     return nested_list(t, 0, t.storage_offset());
   });
 }
@@ -79,6 +83,8 @@ PyObject* numpy(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* k
     FACULA_CHECK(n == 0, kType, "numpy() takes 0 positional arguments but ", n, " were given");
     PyObject* f = argument("numpy", "force", 0, args, n, kwnames);
     bool force = f && to_bool(f, "numpy");
+    FACULA_CHECK(!(t->intercept & kInterceptSubclass), kRuntime,
+                 ".numpy() is not supported for tensor subclasses.");
     if (requires_grad(t) && grad_enabled() && !force) {
       raise_error(ErrorKind::kRuntime, "Can't call numpy() on Tensor that requires grad. Use ",
                   "tensor.detach().numpy() instead.");
@@ -156,7 +162,7 @@ PyObject* element_size(PyObject* self, PyObject*) {
 }
 PyObject* data_ptr(PyObject* self, PyObject*) {
   return method(self, "data_ptr", [](const Tensor& t) -> PyObject* {
-    if (t.is_meta() || t.numel() == 0) return PyLong_FromLong(0);
+    if (!t.data() || t.numel() == 0) return PyLong_FromLong(0);
     return PyLong_FromVoidPtr(t.data());
   });
 }
@@ -175,6 +181,9 @@ PyObject* untyped_storage(PyObject* self, PyObject*) {
   return method(self, "untyped_storage", [](const Tensor& t) {
     FACULA_CHECK(!(t->intercept & kInterceptBatched), kRuntime,
                  "untyped_storage: a tensor inside vmap has no storage");
+    FACULA_CHECK(!(t->intercept & kInterceptSubclass) || t->storage->data(), kRuntime,
+                 "untyped_storage: a tensor that its class made by _make_wrapper_subclass has no "
+                 "storage");
     return wrap_storage(t->storage);
   });
 }
@@ -253,6 +262,7 @@ PyObject* backward_method(PyObject* self, PyObject* const* args, Py_ssize_t n, P
       }
     }
     Tensor root = t;
+    seed = dispatched_seed(root, std::move(seed));
     backward({&root, 1}, {&seed, 1}, options, inputs);
     Py_RETURN_NONE;
   });
@@ -306,7 +316,9 @@ PyObject* as_subclass(PyObject* self, PyObject* cls) {
 PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guarded([&]() -> PyObject* {
     FACULA_CHECK(n >= 2 && PyType_Check(args[0]), kType, "cls must be a type");
-    Tensor t = alias_unversioned(expect_tensor(args[1], "_make_subclass"));
+    const Tensor& data = expect_tensor(args[1], "_make_subclass");
+    bool asks = data->intercept & kInterceptSubclass;
+    Tensor t = alias_unversioned(asks ? detach(data) : data);
     PyObject* grad = argument("_make_subclass", "require_grad", 2, args, n, kwnames);
     if (grad && to_bool(grad, "_make_subclass")) set_requires_grad(t, true);
     return wrap_as(reinterpret_cast<PyTypeObject*>(args[0]), std::move(t));

@@ -5,10 +5,12 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "facula/autograd/detach.h"
 #include "facula/core/intercept.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
+#include "facula/python/dispatch_classes.h"
 #include "facula/python/module.h"
 #include "facula/python/overrides.h"
 
@@ -49,7 +51,8 @@ PyObject* as_complex(PyObject* self, PyObject*) {
     FACULA_CHECK(t.numel() == 1, kValue,
                  "only one element tensors can be converted to Python scalars");
     FACULA_CHECK(!t.is_meta(), kRuntime, "complex: a meta tensor has no value");
-    Scalar s = scalar_at(t.data(), t.dtype());
+    bool asks = t->intercept & kInterceptSubclass;
+    Scalar s = asks ? dispatched_value(t) : scalar_at(t.data(), t.dtype());
     return PyComplex_FromDoubles(s.re, s.im);
   });
 }
@@ -100,8 +103,9 @@ PyObject* is_shared(PyObject* self, PyObject*) {
 PyObject* share_memory(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = unwrap(self);
-    FACULA_CHECK(t.device().is_cpu() && !(t->intercept & kInterceptBatched), kRuntime,
-                 "share_memory_: expected a tensor of the CPU, outside vmap");
+    FACULA_CHECK(
+        t.device().is_cpu() && !(t->intercept & kInterceptHidden), kRuntime,
+        "share_memory_: expected a tensor of the CPU, outside vmap and of a class with memory");
     size_t bytes = t->storage->bytes();
     if (in_shared_memory(t) || bytes == 0) return Py_NewRef(self);
     void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,5 +1,7 @@
 // The number protocol of Tensor: operators call the generated entries; foreign operands get
 // NotImplemented so that their own reflected methods have a say.
+#include "facula/core/intercept.h"
+#include "facula/python/dispatch_classes.h"
 #include "facula/python/arguments.h"
 #include "facula/python/overrides.h"
 #include "facula/python/slots.h"
@@ -119,6 +121,7 @@ Scalar value_of(PyObject* self, const char* op) {
     raise_error(ErrorKind::kValue, "only one element tensors can be converted to Python scalars");
   }
   FACULA_CHECK(!t.is_meta(), kRuntime, op, ": a meta tensor has no value");
+  if (t->intercept & kInterceptSubclass) return dispatched_value(t);
   return scalar_at(t.data(), t.dtype());
 }
 

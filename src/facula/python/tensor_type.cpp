@@ -4,6 +4,9 @@
 
 #include <structmember.h>
 
+#include "facula/core/intercept.h"
+#include "facula/python/dispatch_classes.h"
+#include "facula/python/overrides.h"
 #include "facula/python/sparse.h"
 
 namespace facula::python {
@@ -104,7 +107,7 @@ int meta_init(PyObject* cls, PyObject* args, PyObject* kwargs) {
   type->tp_dealloc = tensor_dealloc;
   type->tp_traverse = tensor_traverse;
   type->tp_clear = tensor_clear;
-  return 0;
+  return leave_functions_to_dispatch(type);
 }
 
 // isinstance(x, FloatTensor) and friends ask the class; plain classes answer as type does.
@@ -149,6 +152,8 @@ PyObject* wrap_as(PyTypeObject* type, Tensor t) {
   PyObject* o = check(type->tp_alloc(type, 0));
   TensorImpl* p = t.forget();
   p->python = o;
+  p->intercept &= static_cast<uint8_t>(~kInterceptSubclass);
+  if (has_dispatch(type)) p->intercept |= kInterceptSubclass;
   reinterpret_cast<PyTensor*>(o)->impl = p;
   return o;
 }

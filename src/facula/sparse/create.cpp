@@ -1,4 +1,5 @@
 // Making sparse tensors from their parts, and what must hold for these.
+#include "facula/autograd/detach.h"
 #include "facula/base/error.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/reduce_functions.h"
@@ -161,7 +162,7 @@ void check_sizes(IntList sizes) {
 
 void check_plain(const Tensor& t) {
   if (!t.defined()) return;
-  FACULA_CHECK(t.device().is_cpu() && !(t->intercept & kInterceptBatched), kNotImplemented,
+  FACULA_CHECK(t.device().is_cpu() && !(t->intercept & kInterceptHidden), kNotImplemented,
                "sparse tensors: not built for tensors of the meta device or inside vmap; use "
                "to_dense()");
 }

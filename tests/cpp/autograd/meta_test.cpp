@@ -1,6 +1,7 @@
 // What a tensor says about its history: leaves, detached twins, flags, retained gradients.
 #include <gtest/gtest.h>
 
+#include "facula/autograd/detach.h"
 #include "facula/autograd/engine.h"
 #include "small_ops.h"
 
@@ -65,6 +66,23 @@ TEST_F(Meta, RemovedHooksAreSkipped) {
   counting->removed = true;
   backward(sum(y));
   EXPECT_EQ(calls, 0);
+}
+
+TEST_F(Meta, DetachAsksTheInterpreterBehindATensor) {
+  static int asked;
+  asked = 0;
+  auto before = detach_dispatched;
+  detach_dispatched = [](const Tensor& t) {
+    ++asked;
+    return alias(t);
+  };
+  Tensor plain = vec({1}), hidden = vec({2});
+  hidden->intercept |= kInterceptSubclass;
+  detach(plain);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(values(detach(hidden)), (Numbers{2}));
+  EXPECT_EQ(asked, 1);
+  detach_dispatched = before;
 }
 
 }  // namespace
