@@ -1,5 +1,8 @@
 """Convolutions against sums written out in NumPy."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -131,3 +134,18 @@ def test_lazy_forms(cls, shape):
     out = lazy(facula.ones(shape))
     assert out.shape[:2] == (2, 5)
     assert type(lazy).__name__ == cls.__name__.removeprefix("Lazy") and lazy.in_channels == 3
+
+
+def test_weight_gradient_stays_within_its_memory():
+    """Few channels and rows that no window reaches: a fault ends the process, so it has its own."""
+    program = """
+import facula
+for size in (16, 32, 64) * 4:
+    for channels in (3, 4):
+        w = facula.ones(48, channels, 1, 1, requires_grad=True)
+        x = facula.ones(2, channels, size, size)
+        facula.nn.functional.conv2d(x, w, stride=2).sum().backward()
+        assert (w.grad == 2 * (size // 2) ** 2).all()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
