@@ -141,7 +141,42 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return out if input.dim() == 2 else out.view([*input.shape[:-1], weight.size(0)])
 
 
-_COMPOSED: dict[str, Callable[..., Any]] = {"linear_product": _linear}
+def _wants_gradient(*values: Any) -> bool:
+    return facula.is_grad_enabled() and any(
+        isinstance(v, Tensor) and v.requires_grad for v in values
+    )
+
+
+def _index(x: Tensor, indices: list) -> Any:
+    """Take what masks choose by positions, whose number is known, where a gradient is wanted."""
+    masks = [isinstance(i, Tensor) and i.dtype in (facula.bool, facula.uint8) for i in indices]
+    if not any(masks) or not _wants_gradient(x):
+        return NotImplemented
+    places: list = []
+    for i, mask in zip(indices, masks, strict=True):
+        places += i.nonzero().unbind(1) if mask else [i]
+    return x[tuple(slice(None) if i is None else i for i in places)]
+
+
+def _dropout(x: Tensor, p: float, train: bool) -> Tensor:
+    if not train or p == 0:
+        return x.clone()
+    if p == 1:
+        return x * 0
+    return x * facula.empty(x.shape, dtype=x.dtype).bernoulli_(1 - p).div_(1 - p)
+
+
+_COMPOSED: dict[str, Callable[..., Any]] = {
+    "dropout": _dropout,
+    "index": _index,
+    "linear_product": _linear,
+}
+# Rows of several parts, whose gradients would be those of the parts.
+_UNRECORDED = ("dropout_", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "rrelu")
+
+
+def _slice(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
+    return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)]
 
 
 def _to_copy(x: Tensor, *, dtype: Any = None, device: Any = None, **_: Any) -> Tensor:
@@ -159,6 +194,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "view": lambda x, size: x.view(size),
     "expand": lambda x, size: x.expand(size),
     "new_empty": lambda x, size, **options: x.new_empty(size, **options),
+    "slice": _slice,
     "select": lambda x, dim, index: x.select(dim, index),
     "lift_fresh": lambda x: x,
 }
@@ -182,7 +218,14 @@ def begin(handle: Any, name: str, schema: str, values: list) -> tuple:
     """
     composed = _COMPOSED.get(name)
     if composed is not None:
-        return (composed(*values),)
+        result = composed(*values)
+        if result is not NotImplemented:
+            return (result,)
+    if name.removesuffix("_") in _UNRECORDED or name in _UNRECORDED:
+        if _wants_gradient(*values):
+            raise NotImplementedError(
+                f"{name}: gradients for tensors of a class with a __torch_dispatch__ are not built"
+            )
     translate = _TRANSLATED.get(name)
     found = translate(*values) if translate is not None else None
     if found is not None:

@@ -163,6 +163,42 @@ def test_gradients_equal_those_of_plain_tensors():
     np.testing.assert_allclose(plain(w.grad).numpy(), want_w.grad.numpy(), rtol=1e-10)
 
 
+LOSSES = {
+    "convolution": lambda x: F.conv2d(x.reshape(1, 1, 3, 4), x[:2, :2].reshape(1, 1, 2, 2)).sum(),
+    "pooling": lambda x: F.max_pool2d(x.reshape(1, 1, 3, 4), 2).sum(),
+    "normalisation": lambda x: (F.layer_norm(x, (4,)) ** 3).sum(),
+    "entropy": lambda x: F.cross_entropy(x, facula.tensor([0, 1, 3])),
+    "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None] * 2, x[None]).sum(),
+    "split": lambda x: sum(i * p.sum() for i, p in enumerate(x.split(2))),
+    "stack": lambda x: (facula.stack([x, x * 2]) ** 2).sum(),
+    "mask": lambda x: (x[x.detach() > 0] ** 2).sum(),
+    "sort": lambda x: (x.sort(1)[0] * facula.arange(4)).sum(),
+    "embedding": lambda x: (F.embedding(facula.tensor([0, 2]), x) ** 2).sum(),
+    "largest": lambda x: x.max(1)[0].sum() + x.amax(0).sum(),
+    "einsum": lambda x: facula.einsum("ij,kj->ik", x, x).sum(),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradients_of_layers(name):
+    values = facula.tensor(np.random.default_rng(0).normal(size=(3, 4)))
+    want = values.clone().requires_grad_()
+    LOSSES[name](want).backward()
+    got = Logging(values.clone()).requires_grad_()
+    LOSSES[name](got).backward()
+    np.testing.assert_allclose(plain(got.grad).numpy(), want.grad.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_dropout_scales_what_it_keeps():
+    x = Logging(facula.ones(1000)).requires_grad_()
+    y = F.dropout(x, 0.25)
+    assert set(y.elem.tolist()) == {0.0, facula.tensor(1 / 0.75).item()}
+    y.sum().backward()
+    assert facula.equal(plain(x.grad), y.elem)
+    with pytest.raises(NotImplementedError, match="alpha_dropout"):
+        F.alpha_dropout(x, 0.5, training=True)
+
+
 def test_second_derivatives(x):
     (first,) = facula.autograd.grad((x**3).sum(), x, create_graph=True)
     (second,) = facula.autograd.grad(first.sum(), x)
