@@ -199,6 +199,13 @@ def test_dropout_scales_what_it_keeps():
         F.alpha_dropout(x, 0.5, training=True)
 
 
+def test_gradients_can_be_clipped():
+    x = Logging(facula.ones(4)).requires_grad_()
+    x.sum().backward()
+    facula.nn.utils.clip_grad_norm_([x], 1.0)
+    np.testing.assert_allclose(plain(x.grad).numpy(), np.full(4, 0.5), rtol=1e-5)
+
+
 def test_second_derivatives(x):
     (first,) = facula.autograd.grad((x**3).sum(), x, create_graph=True)
     (second,) = facula.autograd.grad(first.sum(), x)

@@ -102,7 +102,8 @@ Tensor AccumulateGrad::first(Tensor gradient) const {
   if (gradient->intercept & kInterceptSparse) [[unlikely]]
     return gradient->refs.load() == 1 ? gradient : gradient_ops.clone(gradient);
   if (gradient->intercept & kInterceptSubclass) [[unlikely]]
-    return grad_enabled() ? gradient_ops.clone(gradient) : detach(gradient);
+    return grad_enabled() || !fits_layout(gradient, leaf_) ? gradient_ops.clone(gradient)
+                                                           : detach(gradient);
   if (fits_layout(gradient, leaf_)) {
     if (is_unshared(gradient)) return gradient;
     if (is_dense(gradient)) return gradient_ops.clone(gradient);
