@@ -1,4 +1,4 @@
-"""Wrong calls raise the type that PyTorch raises."""
+"""Wrong calls raise the type that PyTorch raises, and numbers that do not fit are refused."""
 
 import io
 import zipfile
@@ -10,18 +10,57 @@ import pytest
 import facula
 from facula import nn, optim
 
-PARAMETERS = [nn.Parameter(facula.ones(2))]
+HUGE = 2**70
+INDEX = facula.tensor([5])
+BYTES = facula.tensor([1, 2], dtype=facula.uint8)
+HALF = facula.ones(2, dtype=facula.float16)
 SPARSE = facula.tensor([1, 0, 2]).to_sparse()
+NAN = float("nan")
+PARAMETERS = [nn.Parameter(facula.ones(2))]
 
 WRONG = {
+    "cat of nothing": (ValueError, lambda: facula.cat([])),
+    "cat of None": (TypeError, lambda: facula.cat(None)),
+    "permute by None": (TypeError, lambda: facula.ones(2).permute(None)),
+    "~ of floats": (TypeError, lambda: ~facula.ones(2)),
+    "+ of bools": (NotImplementedError, lambda: +facula.tensor([True])),
+    "imag of reals": (TypeError, lambda: facula.imag(facula.ones(2))),
+    "size beyond 64 bits": (TypeError, lambda: facula.zeros(HUGE)),
+    "shape beyond 64 bits": (TypeError, lambda: facula.zeros(2).reshape(HUGE)),
+    "dim beyond 64 bits": (ValueError, lambda: facula.zeros(2).sum(HUGE)),
+    "index beyond 64 bits": (ValueError, lambda: facula.zeros(2)[HUGE]),
     "type of a string": (ValueError, lambda: facula.ones(2).type("foo")),
     "type of a class": (ValueError, lambda: facula.ones(2).type(float)),
     "type of an int": (TypeError, lambda: facula.ones(2).type(3)),
+    "tolist of meta": (NotImplementedError, lambda: facula.ones(2, device="meta").tolist()),
+    "index_add_": (IndexError, lambda: facula.zeros(3).index_add_(0, INDEX, facula.ones(1))),
+    "index_add_ of rows": (
+        RuntimeError,
+        lambda: facula.zeros(3, 2).index_add_(0, INDEX, facula.ones(1, 2)),
+    ),
+    "index_copy_": (IndexError, lambda: facula.zeros(3).index_copy_(0, INDEX, facula.ones(2))),
     "set_grad_enabled": (TypeError, lambda: facula.set_grad_enabled("a")),
     "detach": (TypeError, lambda: facula.detach(None)),
+    "tensor of bytes": (TypeError, lambda: facula.tensor(b"abc")),
+    "NaN as an integer": (RuntimeError, lambda: facula.tensor(NAN, dtype=facula.int8)),
+    "clamp of complex": (NotImplementedError, lambda: facula.ones(2).to(facula.complex64).clamp(0)),
+    "clamp of half": (RuntimeError, lambda: HALF.clamp(max=1e10)),
+    "fill of half": (RuntimeError, lambda: HALF.clone().fill_(65520.0)),
+    "masked_fill of half": (RuntimeError, lambda: HALF.masked_fill(HALF > 0, -1e9)),
+    "fill of bfloat16": (RuntimeError, lambda: HALF.bfloat16().fill_(1e39)),
+    "power that does not fit": (RuntimeError, lambda: BYTES**300),
     "float alpha": (RuntimeError, lambda: facula.add(SPARSE, SPARSE, alpha=1.5)),
     "float alpha in place": (RuntimeError, lambda: SPARSE.clone().add_(SPARSE, alpha=1.5)),
     "bool alpha": (RuntimeError, lambda: facula.add(SPARSE, SPARSE, alpha=True)),
+    "reduction that is None": (ValueError, lambda: nn.L1Loss(reduction=None)(HALF, HALF)),
+    "reduction that is an int": (
+        ValueError,
+        lambda: nn.functional.mse_loss(HALF, HALF, reduction=3),
+    ),
+    "pixel_shuffle": (
+        RuntimeError,
+        lambda: nn.functional.pixel_shuffle(facula.ones(1, 4, 2, 2), 2**32),
+    ),
 }
 
 
@@ -32,6 +71,74 @@ def test_the_type_of_the_exception(case):
         call()
     assert caught.type is kind and str(caught.value)
     assert facula.is_grad_enabled()
+
+
+def test_bounds_beyond_the_type_bind_nothing():
+    small = facula.tensor([1, 100], dtype=facula.int8)
+    assert small.clamp(-1000, 200).tolist() == [1, 100]
+    assert small.clamp(200, 300).tolist() == [127, 127]
+    assert BYTES.clamp(min=-1).tolist() == [1, 2] and BYTES.clamp(max=-1).tolist() == [0, 0]
+    assert BYTES.clone().clamp_(-5, 1).tolist() == [1, 1]
+    assert BYTES.clamp(max=1.5).tolist() == [1.0, 1.5]
+    assert HALF.clamp(max=float("inf")).tolist() == [1, 1]
+
+
+def test_one_value_for_elements_that_share_memory():
+    base = facula.ones(1, requires_grad=True)
+    wide = (base * 1).expand(3)
+    assert facula.zeros(1).expand(3).fill_(2).tolist() == [2, 2, 2]
+    assert facula.ones(1).expand(3).zero_().tolist() == [0, 0, 0]
+    assert facula.ones(1).expand(3).resize_(4).shape == (4,)
+    assert facula.ones(1, 1).expand(3, 1).squeeze_().shape == (3,)
+    for write in (lambda t: t.add_(1), lambda t: t.copy_(facula.ones(3)), lambda t: t.normal_()):
+        with pytest.raises(RuntimeError, match="single memory location"):
+            write(facula.zeros(1).expand(3))
+    assert wide.sum() == 3
+
+
+def test_one_number_of_another_type_under_a_mask():
+    mask = facula.tensor([True, False, True])
+    for value in (facula.tensor(2), facula.tensor([2.5]).double(), facula.tensor(True)):
+        x = facula.zeros(3)
+        x[mask] = value
+        assert x.tolist() == [value.item(), 0, value.item()]
+        y = facula.zeros(3, 3, dtype=facula.int64)
+        y[:, mask] = value
+        assert y[0].tolist() == [int(value.item()), 0, int(value.item())]
+    with pytest.raises(RuntimeError):
+        x[mask] = facula.tensor(1j)
+    with pytest.raises(RuntimeError):
+        x[facula.tensor([0, 1])] = facula.tensor(2)
+    with pytest.raises(ValueError):
+        x[0] = HUGE
+    wide = facula.zeros(1, dtype=facula.uint64)
+    wide[0] = 2**63
+    assert wide.item() == 2**63
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_grid_sample_keeps_nan(mode):
+    image = facula.arange(9.0).reshape(1, 1, 3, 3) + 1
+    inf = float("inf")
+    grid = facula.tensor([[[[NAN, 0.0], [0.0, NAN], [NAN, 1e20], [inf, 0.0], [1e20, 0.0]]]])
+    out = nn.functional.grid_sample(image, grid, mode=mode, align_corners=False).flatten()
+    assert out.isnan().tolist() == [True, True, True, True, False] and out[4] == 0
+    volume = nn.functional.grid_sample(
+        facula.ones(1, 1, 3, 3, 3), facula.full((1, 1, 1, 1, 3), NAN), align_corners=False
+    )
+    assert volume.isnan().all()
+
+
+def test_samples_of_integers_and_of_positions_from_the_end():
+    rows = facula.arange(6, dtype=facula.int32).reshape(2, 3)
+    for dot in (facula.dot, facula.vdot):
+        out = facula.func.vmap(dot)(rows, rows)
+        assert out.dtype == facula.int32 and out.tolist() == [5, 50]
+    take = facula.func.vmap(facula.take)
+    assert take(rows, facula.tensor([[-1], [0]])).tolist() == [[2], [3]]
+    for position in (3, -4):
+        with pytest.raises(IndexError):
+            take(rows, facula.tensor([[position], [0]]))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import facula
-from facula._C import ModuleBase
+from facula._C import ModuleBase, _begin_module
 from facula.nn.modules import _module_call as _call
 from facula.nn.modules._module_call import (  # noqa: F401
     CallMixin,
@@ -107,6 +107,7 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
     call_super_init: bool = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _begin_module(self)
         if self.call_super_init:
             super().__init__(*args, **kwargs)
         elif kwargs:
@@ -142,6 +143,7 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
         """
         if persistent is False and "_is_script" in self.__dict__:
             raise RuntimeError("ScriptModule does not support non-persistent buffers")
+        self._check_begun("buffer")
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
@@ -160,6 +162,7 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter, or None to say that the module has none under this name."""
+        self._check_begun("parameter")
         self._check_name("parameter", name, self._parameters)
         if param is not None:
             if not isinstance(param, Parameter):
@@ -184,6 +187,7 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
         """Add a submodule, reachable as an attribute under this name."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{_type_name(module)} is not a Module subclass")
+        self._check_begun("module")
         self._check_name("module", name, self._modules)
         for hook in _call.module_registration_hooks.values():
             out = hook(self, name, module)
@@ -199,6 +203,8 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
         """Take over from the C base when a tensor or module is assigned, or when the name is a
         registered one.
         """
+        if "_parameters" not in self.__dict__:
+            return self._set_early(name, value)
         params, modules, buffers = self._parameters, self._modules, self._buffers
         if isinstance(value, Parameter):
             self._remove_from(
@@ -230,6 +236,20 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
             self._set_buffer(name, value)
         else:
             object.__setattr__(self, name, value)
+
+    def _set_early(self, name: str, value: Any) -> None:
+        """Set what needs no registration; the rest waits for `Module.__init__`."""
+        for kind, what in ((Parameter, "parameters"), (Module, "module"), (Buffer, "buffer")):
+            if isinstance(value, kind):
+                raise AttributeError(
+                    f"cannot assign {what} before Module.__init__() call: "
+                    f"{type(self).__name__}.{name}"
+                )
+        object.__setattr__(self, name, value)
+
+    def _check_begun(self, what: str) -> None:
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
 
     def _set_buffer(self, name: str, value: Any) -> None:
         if value is not None and not isinstance(value, Tensor):

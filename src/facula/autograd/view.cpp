@@ -1,6 +1,7 @@
 // In-place writes: what they refuse, how they change the history of a tensor, and, for views, that
 // of the base and so of all its other views.
 #include <mutex>
+#include <string_view>
 
 #include "facula/autograd/accumulate.h"
 #include "facula/autograd/engine.h"
@@ -206,6 +207,22 @@ void refresh_view(TensorImpl* t) {
   replace_history(t, fresh->grad_fn, fresh->output_nr);
 }
 
+namespace {
+
+// takes_overlap tells the operators that give all elements one value, or only change the geometry
+// of a tensor: elements that share memory do not keep them from anything.
+[[gnu::cold]] bool takes_overlap(std::string_view op) {
+  constexpr std::string_view kThese[] = {"zero_",      "fill_",       "resize_",
+                                         "resize_as_", "as_strided_", "set_",
+                                         "squeeze_",   "unsqueeze_",  "transpose_"};
+  for (std::string_view each : kThese) {
+    if (op == each) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void check_inplace(const Tensor& t, const char* op, bool recorded) {
   const TensorImpl* p = t.impl();
   FACULA_CHECK(!p->has(kInference) || tls.inference, kRuntime,
@@ -213,7 +230,7 @@ void check_inplace(const Tensor& t, const char* op, bool recorded) {
                "make a clone to get a normal tensor before doing inplace update.");
   if (grad_enabled() && (recorded || requires_grad(t))) check_recorded_write(t);
   FACULA_CHECK(
-      !overlaps_itself(t), kRuntime, op,
+      !overlaps_itself(t) || takes_overlap(op), kRuntime, op,
       ": unsupported operation: more than one element of the written-to tensor refers to a "
       "single memory location. Please clone() the tensor before performing the operation.");
   FACULA_CHECK(

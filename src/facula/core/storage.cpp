@@ -1,17 +1,23 @@
 // Where storages get and give back their blocks.
 #include "facula/core/storage.h"
 
+#include <atomic>
 #include <cstring>
 #include <new>
 
 #include "facula/base/error.h"
 #include "facula/core/allocator.h"
+#include "facula/core/lent.h"
 
 namespace facula {
 namespace {
 
 constexpr size_t kHeader = sizeof(Storage);
 constexpr size_t kInlineLimit = kSmallLimit - kHeader;
+// version.spare holds the size of the header's block in its lower bits, which the largest of these
+// fits, and in the upper ones how often the bytes are lent. A full count stays full.
+constexpr uint32_t kLoan = 1u << 20, kBlockMask = kLoan - 1, kManyLoans = ~kBlockMask;
+static_assert(kSmallLimit <= kBlockMask);
 
 size_t round_up(size_t bytes) {
   size_t rounded = (bytes + kBlockAlignment - 1) & ~(kBlockAlignment - 1);
@@ -73,13 +79,14 @@ void Storage::destroy() {
   } else if (flags_ & kSeparate) {
     deallocate_cpu(data_, block_);
   }
-  size_t header = version.spare;
+  size_t header = version.spare & kBlockMask;
   this->~Storage();
   deallocate_cpu(this, header);
 }
 
 void Storage::resize(size_t bytes) {
-  FACULA_CHECK(!is_external(), kRuntime, "Trying to resize storage that is not resizable");
+  FACULA_CHECK(!is_external() && !is_lent(this), kRuntime,
+               "Trying to resize storage that is not resizable");
   if (device_.is_meta()) {
     bytes_ = bytes;
     return;
@@ -96,5 +103,21 @@ void Storage::resize(size_t bytes) {
   }
   bytes_ = bytes;
 }
+
+void lend(Storage* storage) {
+  std::atomic_ref<uint32_t> spare(storage->version.spare);
+  for (uint32_t now = spare.load(); now < kManyLoans;) {
+    if (spare.compare_exchange_weak(now, now + kLoan)) return;
+  }
+}
+
+void give_back(Storage* storage) {
+  std::atomic_ref<uint32_t> spare(storage->version.spare);
+  for (uint32_t now = spare.load(); now >= kLoan && now < kManyLoans;) {
+    if (spare.compare_exchange_weak(now, now - kLoan)) return;
+  }
+}
+
+bool is_lent(const Storage* storage) { return storage->version.spare >= kLoan; }
 
 }  // namespace facula

@@ -183,7 +183,8 @@ Values take_rule(BatchCall& call) {
       return call.hide(r);
     }
     Tensor where = reshape(call.value(1), {call.size, -1});
-    return call.hide(reshape(gather(flat, 1, where), call.value(1).sizes()));
+    Tensor taken = index(flat, std::vector<Tensor>{sample_numbers(call, 1), where});
+    return call.hide(reshape(taken, call.value(1).sizes()));
   }
   return call.hide(take(call.value(0), call.value(1)));
 }

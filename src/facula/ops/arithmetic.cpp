@@ -1,5 +1,6 @@
 // The hand-written half of arithmetic, math and comparisons: argument checks, dispatch by rounding
 // mode, clamps, and derivatives that need more than one expression.
+#include <algorithm>
 #include <cmath>
 
 #include "facula/autograd/detach.h"
@@ -104,6 +105,7 @@ void check_integer_power(const Tensor& self, const TensorOrScalar& exponent) {
   if ((exponent.scalar.is_integral() || exponent.scalar.is_bool()) && exponent.scalar.i < 0) {
     fail(ErrorKind::kRuntime, "pow: Integers to negative integer powers are not allowed.");
   }
+  if (exponent.scalar.is_integral()) check_fits(self.dtype(), exponent.scalar);
 }
 
 void check_addcdiv(const Tensor& self, const Tensor& a, const Tensor& b) {
@@ -226,7 +228,7 @@ Tensor float_power_(const Tensor& self, const TensorOrScalar& exponent) {
 
 Tensor positive(const Tensor& self) {
   if (self.dtype() == kBool) {
-    fail(ErrorKind::kRuntime, "The `+` operator, on a bool tensor is not supported.");
+    fail(ErrorKind::kNotImplemented, "The `+` operator, on a bool tensor is not supported.");
   }
   return self;
 }
@@ -297,14 +299,36 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
 
 // ---- clamps
 
+namespace {
+
+// limit gives a bound in the range of the integers it bounds: what no number of the type passes is
+// the least or largest of these.
+Scalar limit(const Tensor& self, const Scalar& bound) {
+  DType type = self.dtype();
+  if (bound.is_complex() || type == kBool) return bound;
+  if (!is_integral(type)) {
+    check_fits(type, bound);
+    return bound;
+  }
+  if (bound.is_floating() || bound.kind == kUInt64) return bound;
+  int bits = static_cast<int>(item_size(type) * 8);
+  int64_t low = is_signed(type) ? -(int64_t{1} << (bits - 1)) : 0;
+  int64_t high = bits == 64 ? INT64_MAX : (int64_t{1} << (is_signed(type) ? bits - 1 : bits)) - 1;
+  return Scalar(std::clamp(bound.to_int(), low, high));
+}
+
+}  // namespace
+
 Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max) {
   if (!min && !max) {
     fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
   }
-  if (self.is_complex()) fail(ErrorKind::kRuntime, "clamp is not supported for complex types");
-  if (!max) return clamp_min(self, *min);
-  if (!min) return clamp_max(self, *max);
-  return clamp_both(self, *min, *max);
+  if (self.is_complex()) {
+    fail(ErrorKind::kNotImplemented, "clamp is not supported for complex types");
+  }
+  if (!max) return clamp_min(self, limit(self, *min));
+  if (!min) return clamp_max(self, limit(self, *max));
+  return clamp_both(self, limit(self, *min), limit(self, *max));
 }
 
 Tensor clamp_tensors(const Tensor& self, const Tensor& min, const Tensor& max) {
@@ -320,9 +344,9 @@ Tensor clamp_(const Tensor& self, std::optional<Scalar> min, std::optional<Scala
   if (!min && !max) {
     fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
   }
-  if (!max) return clamp_min_(self, *min);
-  if (!min) return clamp_max_(self, *max);
-  return clamp_both_(self, *min, *max);
+  if (!max) return clamp_min_(self, limit(self, *min));
+  if (!min) return clamp_max_(self, limit(self, *max));
+  return clamp_both_(self, limit(self, *min), limit(self, *max));
 }
 
 Tensor clamp_tensors_(const Tensor& self, const Tensor& min, const Tensor& max) {
@@ -422,12 +446,12 @@ Tensor masked_log1p(const TensorOrScalar& self, const TensorOrScalar& other) {
 }
 
 Tensor heaviside(const Tensor& self, const Tensor& values) {
+  if (self.is_complex() || values.is_complex())
+    fail(ErrorKind::kNotImplemented, "heaviside is not yet implemented for complex tensors.");
   if (self.dtype() != values.dtype()) {
     fail(ErrorKind::kRuntime,
          "heaviside is not yet implemented for tensors with different dtypes.");
   }
-  if (self.is_complex())
-    fail(ErrorKind::kRuntime, "heaviside is not yet implemented for complex tensors.");
   Tensor step = where(gt(self, 0), 1, 0);
   return cast(where(eq(self, 0), values, step), self.dtype());
 }

@@ -369,7 +369,7 @@ Tensor real(const Tensor& self) { return self.is_complex() ? real_view(self) : s
 
 Tensor imag(const Tensor& self) {
   if (!self.is_complex()) {
-    fail(ErrorKind::kRuntime, "imag is not implemented for tensors with non-complex dtypes.");
+    fail(ErrorKind::kType, "imag is not implemented for tensors with non-complex dtypes.");
   }
   return imag_view(self);
 }

@@ -39,13 +39,17 @@ bool fits_integer(DType dtype, const Scalar& v) {
   return v.i <= high && v.i >= (is_signed(dtype) ? -high - 1 : -high);
 }
 
-bool fits_float(double v) { return !std::isfinite(v) || std::abs(v) <= FLT_MAX; }
+bool fits_float(double v, double most = FLT_MAX) {
+  return !std::isfinite(v) || std::abs(v) <= most;
+}
 
 }  // namespace
 
 void check_fits(DType dtype, const Scalar& v) {
   bool fits = dtype == kBool || is_complex(dtype) || v.im == 0;
   if (fits && is_integral(dtype) && dtype != kBool) fits = fits_integer(dtype, v);
+  if (dtype == kFloat16) fits = fits && fits_float(v.to_double(), 65504);
+  if (dtype == kBFloat16) fits = fits && fits_float(v.to_double(), 0x1.FEp127);
   if (dtype == kFloat32) fits = fits && fits_float(v.re);
   if (dtype == kComplex64) fits = fits_float(v.re) && fits_float(v.im);
   FACULA_CHECK(fits, kRuntime, "value cannot be converted to type ", name_in_cpp(dtype),

@@ -4,9 +4,9 @@
 
 namespace facula {
 
-// check_fits raises RuntimeError for a number beyond the range of an integer type, of float32 or
-// complex64, for NaN and infinity written into integers, and for complex numbers written into real
-// types. Negative numbers wrap in unsigned types; half types take infinity; bool takes all.
+// check_fits raises RuntimeError for a number beyond the range of an integer type, of a float of at
+// most 32 bits or of complex64, for NaN and infinity written into integers, and for complex numbers
+// written into real types. Negative numbers wrap in unsigned types; bool takes all.
 FACULA_API void check_fits(DType dtype, const Scalar& value);
 
 }  // namespace facula

@@ -238,10 +238,10 @@ Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
                 r);
   }
   int64_t c = self.size(-3), h = self.size(-2), w = self.size(-1);
-  if (c % (r * r) != 0) {
+  if (r > 1 << 30 || c % (r * r) != 0) {  // larger squares wrap
     raise_error(ErrorKind::kRuntime, "pixel_shuffle expects its input's 'channel' dimension to be ",
                 "divisible by the square of upscale_factor, but input.size(-3)=", c,
-                " is not divisible by ", r * r);
+                " is not divisible by the square of ", r);
   }
   Sizes split = IntList(self->sizes, static_cast<size_t>(n)).to_sizes(), order, shape = split;
   for (int64_t d = 0; d < n; ++d) order.push_back(d);

@@ -13,8 +13,8 @@ namespace {
 
 bool legacy_empty(const Tensor& t) { return t.dim() == 1 && t.numel() == 0; }
 
-void check_list(TensorList tensors, const char* op) {
-  if (tensors.empty()) fail(ErrorKind::kRuntime, str(op, ": expected a non-empty list of Tensors"));
+void check_list(TensorList tensors, const char* op, ErrorKind empty = ErrorKind::kRuntime) {
+  if (tensors.empty()) fail(empty, str(op, ": expected a non-empty list of Tensors"));
   for (const Tensor& t : tensors) {
     if (!t.defined()) fail(ErrorKind::kType, str(op, ": expected Tensors, got an undefined one"));
   }
@@ -83,7 +83,7 @@ std::vector<Tensor> map_list(TensorList tensors, F f) {
 namespace forward {
 
 Tensor cat(TensorList tensors, int64_t dim) {
-  check_list(tensors, "cat");
+  check_list(tensors, "cat", ErrorKind::kValue);
   const Tensor* shape_of_all = nullptr;
   for (const Tensor& t : tensors) {
     if (t.dim() == 0) {

@@ -92,11 +92,15 @@ void index_into(const Tensor& self, int64_t dim, const Tensor& index, const Tens
   FACULA_CHECK(self.dtype() == source.dtype(), kRuntime, op, ": self (", dtype_title(self.dtype()),
                ") and source (", dtype_title(source.dtype()), ") must have the same scalar type");
   Tensor to = vector_of(self), from = vector_of(source);
-  FACULA_CHECK(to.dim() == from.dim(), kRuntime, op,
-               ": self and source have to have the same number of dimensions, got ", self.dim(),
-               " and ", source.dim());
-  FACULA_CHECK(at.numel() == from.size(dim), kRuntime, op, ": Number of indices (", at.numel(),
-               ") should be equal to source.size(dim): (", from.size(dim), "), for dim: ", dim);
+  const ErrorKind mismatch = how == Combine::kAssign ? ErrorKind::kIndex : ErrorKind::kRuntime;
+  if (to.dim() != from.dim()) {
+    raise_error(mismatch, op, ": self and source have to have the same number of dimensions, got ",
+                self.dim(), " and ", source.dim());
+  }
+  if (at.numel() != from.size(dim)) {
+    raise_error(mismatch, op, ": Number of indices (", at.numel(),
+                ") should be equal to source.size(dim): (", from.size(dim), "), for dim: ", dim);
+  }
   for (int64_t d = 0; d < to.dim(); ++d) {
     FACULA_CHECK(d == dim || to.sizes()[d] == from.sizes()[d], kRuntime, op,
                  ": source shape must match self shape, excluding the specified dimension, got ",
@@ -189,7 +193,8 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
 
 void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                 const Scalar& alpha) {
-  index_into(self, dim, index, source, alpha, Combine::kAdd, "index_add_()", ErrorKind::kRuntime);
+  index_into(self, dim, index, source, alpha, Combine::kAdd, "index_add_()",
+             self.dim() > 1 ? ErrorKind::kRuntime : ErrorKind::kIndex);
 }
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                  const Scalar& alpha) {

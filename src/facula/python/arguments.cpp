@@ -125,16 +125,14 @@ int64_t to_int64(PyObject* o, const char* op) {
   if (PyLong_CheckExact(o)) {
     int overflow = 0;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
-    if (overflow) raise_error(ErrorKind::kOverflow, op, ": the integer has over 64 bits");
+    if (overflow) raise_error(ErrorKind::kValue, op, ": the integer has over 64 bits");
     return v;
   }
   if (!PyIndex_Check(o)) {
     raise_error(ErrorKind::kType, op, ": expected an int, got ", type_name(o));
   }
   Owned index = own(PyNumber_Index(o));
-  long long v = PyLong_AsLongLong(index.get());
-  if (v == -1 && PyErr_Occurred()) throw PythonError();
-  return v;
+  return to_int64(index.get(), op);
 }
 
 double to_real(PyObject* o, const char* op) {

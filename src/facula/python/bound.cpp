@@ -17,6 +17,11 @@ std::string place(const Bound& b, int i) {
 [[noreturn, gnu::cold]] void wrong_type(const Bound& b, int i) {
   const Param& p = b.sig->params[i];
   PyObject* v = b.v[i];
+  if (v && p.type == ArgType::kStr && std::string_view(p.name) == "reduction") {
+    Owned shown = own(PyObject_Repr(v));  // what is no string is no name of a reduction either
+    raise_error(ErrorKind::kValue, b.sig->name, "(): ", utf8(shown.get()),
+                " is not a valid value for reduction");
+  }
   raise_error(ErrorKind::kType, b.sig->name, "(): argument '", shown_name(p), "'", place(b, i),
               " must be ", type_title(p.type), ", not ",
               v ? (is_tensor(v) ? "Tensor" : type_name(v)) : "None");
@@ -32,12 +37,20 @@ std::string place(const Bound& b, int i) {
 
 inline bool absent(PyObject* o) { return !o || o == Py_None; }
 
+// refuse_none raises for None where a list must be given.
+void refuse_none(const Bound& b, int i) {
+  const Param& p = b.sig->params[i];
+  bool needed =
+      p.type == ArgType::kTensorList || p.type == ArgType::kIntList || p.type == ArgType::kVarInts;
+  if (b.v[i] == Py_None && needed && !p.has_default) wrong_type(b, i);
+}
+
 int64_t list_item(const Bound& b, int i, Py_ssize_t at, PyObject* item) {
   if (PyLong_CheckExact(item)) {
     int overflow = 0;
     long long v = PyLong_AsLongLongAndOverflow(item, &overflow);
     if (overflow) {
-      raise_error(ErrorKind::kOverflow, b.sig->name, "(): argument '", b.sig->params[i].name,
+      raise_error(ErrorKind::kType, b.sig->name, "(): argument '", b.sig->params[i].name,
                   "': the integer at pos ", at, " has over 64 bits");
     }
     return v;
@@ -67,7 +80,10 @@ Tensor Bound::opt_tensor(int i) const {
 TensorsArg Bound::tensors(int i) const {
   TensorsArg out;
   PyObject* o = v[i];
-  if (absent(o)) return out;
+  if (absent(o)) {
+    refuse_none(*this, i);
+    return out;
+  }
   if (!PyTuple_Check(o) && !PyList_Check(o)) wrong_type(*this, i);
   bool optional = sig->params[i].type == ArgType::kOptTensorList;
   Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
@@ -133,13 +149,18 @@ IntsArg Bound::ints(int i) const {
     return out;
   }
   PyObject* o = v[i];
-  if (absent(o)) return out;
+  if (absent(o)) {
+    refuse_none(*this, i);
+    return out;
+  }
   out.present = true;
   if (PyTuple_Check(o) || PyList_Check(o)) {
     Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
     for (Py_ssize_t k = 0; k < n && k < PySequence_Fast_GET_SIZE(o); ++k) {
       out.values.push_back(list_item(*this, i, k, PySequence_Fast_GET_ITEM(o, k)));
     }
+  } else if (PyLong_CheckExact(o) && sig->params[i].type != ArgType::kVarInts) {
+    out.values.push_back(to_int64(o, sig->name));
   } else if (is_integer(o) || (is_tensor(o) && unwrap(o).dim() == 0)) {
     out.values.push_back(list_item(*this, i, 0, o));
   } else {

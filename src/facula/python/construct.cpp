@@ -28,9 +28,8 @@ void put(void* p, T v) {
 // integer_of converts to an integer type; unsigned types take negative values modulo their width.
 int64_t integer_of(const Scalar& v, DType dtype) {
   if (v.is_floating()) {
-    FACULA_CHECK(v.re == v.re, kValue, "cannot convert float NaN to integer");
-    FACULA_CHECK(std::abs(v.re) < 1.8446744073709552e19, kOverflow,
-                 "cannot convert float infinity to integer");
+    FACULA_CHECK(std::abs(v.re) < 1.8446744073709552e19, kRuntime,  // not NaN either
+                 "value cannot be converted to type ", dtype_name(dtype), " without overflow");
   }
   int bits = static_cast<int>(item_size(dtype) * 8);
   bool fits = true;
@@ -125,6 +124,13 @@ struct Inference {
   raise_error(ErrorKind::kRuntime, "Could not infer dtype of ", type_name(o));
 }
 
+// Strings and bytes are sequences, but not of numbers.
+void refuse_text(PyObject* o) {
+  if (PyUnicode_Check(o) || PyBytes_Check(o)) {
+    raise_error(ErrorKind::kType, "new(): invalid data type '", type_name(o), "'");
+  }
+}
+
 void infer(PyObject* o, Inference& result) {
   if (PyFloat_CheckExact(o)) return result.add(default_dtype());
   if (PyBool_Check(o)) return result.add(kBool);
@@ -139,7 +145,7 @@ void infer(PyObject* o, Inference& result) {
   if (PyFloat_Check(o)) return result.add(default_dtype());
   if (PyLong_Check(o)) return result.add(kInt64);
   if (PyComplex_Check(o)) return result.add(complex_type(default_dtype()));
-  if (PyUnicode_Check(o)) raise_error(ErrorKind::kType, "new(): invalid data type 'str'");
+  refuse_text(o);
   if (!PySequence_Check(o) || PyDict_Check(o)) cannot_infer(o);
   Owned items = own(PySequence_Fast(o, "not a sequence"));
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
@@ -214,7 +220,7 @@ class Filler {
     if (PySequence_Check(o) && !PyUnicode_Check(o) && t_.dim() > 0) {
       raise_error(ErrorKind::kValue, "too many dimensions '", type_name(o), "'");
     }
-    if (PyUnicode_Check(o)) raise_error(ErrorKind::kType, "new(): invalid data type 'str'");
+    refuse_text(o);
     raise_error(ErrorKind::kType, "must be real number, not ", type_name(o));
   }
   void array(PyObject* o, int depth) {
@@ -282,7 +288,7 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, std::optiona
     Tensor out;
     if (flat_floats(data, out)) return out;
   }
-  if (PyUnicode_Check(data)) raise_error(ErrorKind::kType, "new(): invalid data type 'str'");
+  refuse_text(data);
   if (is_ndarray(data)) return converted(tensor_from_array(data, !copy), dtype, where, copy);
   if (is_numpy_scalar(data)) {
     Owned array = own(PyObject_CallMethod(data, "__array__", nullptr));

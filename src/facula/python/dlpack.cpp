@@ -1,6 +1,7 @@
 // DLPack: the exchange of tensors between libraries without copies. The structures are those of
 // the specification (https://dmlc.github.io/dlpack), version 1.0, with the unversioned form too.
 #include "facula/autograd/meta.h"
+#include "facula/core/lent.h"
 #include "facula/python/foreign.h"
 #include "facula/python/tensor_type.h"
 
@@ -68,6 +69,11 @@ DType dtype_of(DlType t) {
 
 // Export keeps a tensor alive for whoever imports it. One deletes it through the managed struct.
 struct Export {
+  explicit Export(Tensor shared) : tensor(std::move(shared)) { lend(tensor->storage); }
+  ~Export() { give_back(tensor->storage); }
+  Export(const Export&) = delete;
+  Export& operator=(const Export&) = delete;
+
   Tensor tensor;
   Sizes strides;
   DlManaged managed;
@@ -177,8 +183,7 @@ PyObject* capsule_from_tensor(PyObject* tensor, bool versioned, bool copied) {
                "tensor.detach()");
   FACULA_CHECK(t.device().is_cpu(), kBuffer, "__dlpack__: expected a tensor of the CPU, got ",
                device_text(t.device()));
-  auto e = std::make_unique<Export>();
-  e->tensor = alias(t);
+  auto e = std::make_unique<Export>(alias(t));
   Owned capsule;
   if (versioned) {
     fill(e->versioned.tensor, *e);

@@ -3,6 +3,7 @@
 #include "facula/python/foreign.h"
 
 #include "facula/autograd/meta.h"
+#include "facula/core/lent.h"
 #include "facula/python/arguments.h"
 #include "facula/python/types.h"
 
@@ -195,8 +196,9 @@ PyObject* array_from_tensor(PyObject* tensor) {
     raise_error(ErrorKind::kType, "can't convert meta device type tensor to numpy. Use ",
                 "Tensor.cpu() to copy the tensor to host memory first.");
   }
-  FACULA_CHECK(t.data() || t.numel() == 0, kRuntime,
-               "Cannot access data pointer of a Tensor inside vmap: .numpy() is not supported there");
+  FACULA_CHECK(
+      t.data() || t.numel() == 0, kRuntime,
+      "Cannot access data pointer of a Tensor inside vmap: .numpy() is not supported there");
   Py_ssize_t sizes[64], strides[64];
   int64_t item = item_size(t.dtype());
   for (int d = 0; d < t.dim(); ++d) {
@@ -210,6 +212,7 @@ PyObject* array_from_tensor(PyObject* tensor) {
                            flags, nullptr));
   Py_INCREF(tensor);
   check(numpy.set_base(a.get(), tensor));
+  lend(t->storage);  // for good: views of the array outlive it unseen
   return a.release();
 }
 

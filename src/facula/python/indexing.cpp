@@ -327,9 +327,25 @@ Tensor strip_ones(const Tensor& value, int64_t dims) {
   return facula::reshape(value, rest);
 }
 
+// is_one_mask tells the index to whose elements one number of another type may be written.
+bool is_one_mask(const std::vector<Tensor>& indices) {
+  int masks = 0;
+  for (const Tensor& t : indices) {
+    if (t.defined()) masks += t.dtype() == kBool ? 1 : 2;
+  }
+  return masks == 1;
+}
+
+// number_to_set reads a number; what no 64 bits hold is a ValueError here.
+bool number_to_set(PyObject* value, DType dtype, Scalar& number) {
+  if (!PyLong_CheckExact(value) || dtype == kUInt64) return try_scalar(value, number);
+  number = Scalar(to_int64(value, "__setitem__"));
+  return true;
+}
+
 void set(const Tensor& self, PyObject* index, PyObject* value) {
   Scalar number;
-  bool plain = !is_tensor(value) && try_scalar(value, number);
+  bool plain = !is_tensor(value) && number_to_set(value, self.dtype(), number);
   if (!plain && !is_tensor(value)) {
     raise_error(ErrorKind::kType, "can't assign a ", type_name(value), " to a facula.",
                 dtype_title(self.dtype()), "Tensor");
@@ -355,6 +371,10 @@ void set(const Tensor& self, PyObject* index, PyObject* value) {
     store_scalar(source.data(), self.dtype(), number);
   } else {
     source = unwrap(value);
+    if (source.numel() == 1 && source.dtype() != self.dtype() && is_one_mask(parsed.tensors) &&
+        (self.is_complex() || !source.is_complex())) {
+      source = facula::cast(source, self.dtype());
+    }
   }
   facula::index_put_(target, parsed.tensors, source, false);
 }

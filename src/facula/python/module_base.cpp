@@ -212,6 +212,21 @@ PyObject* module_vectorcall(PyObject* self, PyObject* const* args, size_t flags,
   return call_module(self, args, flags, kwnames);
 }
 
+// first_call stands in for module_vectorcall until it is known that the module was made in full: by
+// Module.__init__, or by taking over the attributes of another.
+PyObject* first_call(PyObject* self, PyObject* const* args, size_t flags, PyObject* kwnames) {
+  PyObject* dict = dict_of(self);
+  if (!dict || PyDict_Contains(dict, names.parameters) != 1) {
+    if (!PyErr_Occurred()) {
+      PyErr_Format(PyExc_AttributeError, "cannot call a %s before Module.__init__() call",
+                   type_name(self));
+    }
+    return nullptr;
+  }
+  reinterpret_cast<PyModule*>(self)->vectorcall = module_vectorcall;
+  return module_vectorcall(self, args, flags, kwnames);
+}
+
 // ---- attributes
 
 PyObject* registered(PyObject* dict, PyObject* name) {
@@ -299,14 +314,25 @@ PyObject* module_new(PyTypeObject* type, PyObject*, PyObject*) {
   Owned o(type->tp_alloc(type, 0));
   if (!o) return nullptr;
   auto* m = reinterpret_cast<PyModule*>(o.get());
-  m->vectorcall = module_vectorcall;
+  m->vectorcall = first_call;
   m->dict = PyDict_New();
-  if (!m->dict || PyDict_SetItem(m->dict, names.training, Py_True) < 0) return nullptr;
+  return m->dict ? o.release() : nullptr;
+}
+
+// begin_module is the start of Module.__init__: training mode, and nothing registered.
+PyObject* begin_module(PyObject*, PyObject* self) {
+  if (!PyObject_TypeCheck(self, &module_type)) {
+    PyErr_Format(PyExc_TypeError, "Module.__init__: expected a Module, got %s", type_name(self));
+    return nullptr;
+  }
+  PyObject* dict = dict_of(self);
+  if (PyDict_SetItem(dict, names.training, Py_True) < 0) return nullptr;
   for (PyObject* name : {names.parameters, names.buffers, names.modules}) {
     Owned d(PyDict_New());
-    if (!d || PyDict_SetItem(m->dict, name, d.get()) < 0) return nullptr;
+    if (!d || PyDict_SetItem(dict, name, d.get()) < 0) return nullptr;
   }
-  return o.release();
+  reinterpret_cast<PyModule*>(self)->vectorcall = module_vectorcall;
+  Py_RETURN_NONE;
 }
 
 int module_init(PyObject*, PyObject*, PyObject*) { return 0; }
@@ -357,6 +383,7 @@ PyGetSetDef module_getset[] = {
 PyMethodDef module_functions[] = {
     {"_set_global_module_hooks", set_global_hooks, METH_O,
      "Says whether there are hooks that every module runs."},
+    {"_begin_module", begin_module, METH_O, "The start of Module.__init__."},
     {nullptr, nullptr, 0, nullptr},
 };
 

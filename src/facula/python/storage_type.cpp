@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include "facula/core/lent.h"
 #include "facula/python/arguments.h"
 #include "facula/python/types.h"
 
@@ -154,9 +155,12 @@ int storage_buffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   static char nothing;
-  return PyBuffer_FillInfo(view, self, s->data() ? s->data() : &nothing,
-                           static_cast<Py_ssize_t>(s->bytes()), s->read_only(), flags);
+  int failed = PyBuffer_FillInfo(view, self, s->data() ? s->data() : &nothing,
+                                 static_cast<Py_ssize_t>(s->bytes()), s->read_only(), flags);
+  if (!failed) lend(s);
+  return failed;
 }
+void release_storage_buffer(PyObject* self, Py_buffer*) { give_back(storage_of(self)); }
 
 PyMethodDef storage_methods[] = {
     {"nbytes", storage_nbytes, METH_NOARGS, "The size in bytes."},
@@ -182,7 +186,7 @@ PyGetSetDef storage_getset[] = {
 };
 PyMappingMethods storage_mapping = {storage_length, storage_item, nullptr};
 PySequenceMethods storage_sequence;
-PyBufferProcs storage_buffer_procs = {storage_buffer, nullptr};
+PyBufferProcs storage_buffer_procs = {storage_buffer, release_storage_buffer};
 
 PyObject* storage_sequence_item(PyObject* self, Py_ssize_t i) {
   Storage* s = storage_of(self);

@@ -141,7 +141,7 @@ PyObject* get_mH(const Tensor& t) {
 
 PyObject* get_real(const Tensor& t) { return wrap(t.is_complex() ? facula::real(t) : t); }
 PyObject* get_imag(const Tensor& t) {
-  FACULA_CHECK(t.is_complex(), kRuntime, "imag is not implemented for tensors with non-complex ",
+  FACULA_CHECK(t.is_complex(), kType, "imag is not implemented for tensors with non-complex ",
                "dtypes.");
   return wrap(facula::imag(t));
 }
@@ -151,7 +151,7 @@ void assign_real(const Tensor& t, PyObject* value) {
 }
 void assign_imag(const Tensor& t, PyObject* value) {
   FACULA_CHECK(value && is_tensor(value), kType, "imag: expected a Tensor");
-  FACULA_CHECK(t.is_complex(), kRuntime, "imag is not implemented for tensors with non-complex ",
+  FACULA_CHECK(t.is_complex(), kType, "imag is not implemented for tensors with non-complex ",
                "dtypes.");
   facula::copy_(facula::imag(t), unwrap(value), false);
 }

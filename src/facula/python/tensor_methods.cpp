@@ -71,7 +71,7 @@ PyObject* nested_list(const Tensor& t, int d, int64_t offset) {
 
 PyObject* tolist(PyObject* self, PyObject*) {
   return method(self, "tolist", [&](const Tensor& t) {
-    FACULA_CHECK(!t.is_meta(), kRuntime, "Tensor.tolist() cannot be called on meta tensors");
+    FACULA_CHECK(!t.is_meta(), kNotImplemented, "Tensor.tolist() cannot be called on meta tensors");
     FACULA_CHECK(!(t->intercept & kInterceptSubclass), kRuntime,
                  ".tolist() is not supported for tensor subclasses, got ", type_name(self));
     return nested_list(t, 0, t.storage_offset());

@@ -113,7 +113,14 @@ PyObject* power_in_place(PyObject* a, PyObject* b, PyObject*) {
   return in_place<&SlotEntries::pow_>(a, b);
 }
 
-PyObject* positive(PyObject* a) { return Py_NewRef(a); }
+PyObject* positive(PyObject* a) {
+  if (is_tensor(a) && !intercepted(a) && unwrap(a).dtype() == kBool) [[unlikely]] {
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "The `+` operator, on a bool tensor is not supported.");
+    return nullptr;
+  }
+  return Py_NewRef(a);
+}
 
 Scalar value_of(PyObject* self, const char* op) {
   const Tensor& t = unwrap(self);
@@ -179,7 +186,16 @@ PyObject* as_index(PyObject* self) {
 }
 
 // `~` is logical for bools, bitwise for integers.
-PyObject* invert(PyObject* a) { return unary<&SlotEntries::bitwise_not>(a); }
+PyObject* invert(PyObject* a) {
+  if (is_tensor(a) && !intercepted(a) && is_inexact(unwrap(a).dtype())) [[unlikely]] {
+    PyErr_Format(PyExc_TypeError,
+                 "~ (operator.invert) is only implemented on integer and Boolean-type tensors, "
+                 "got %s",
+                 dtype_name(unwrap(a).dtype()));
+    return nullptr;
+  }
+  return unary<&SlotEntries::bitwise_not>(a);
+}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "facula/base/error.h"
+#include "facula/core/lent.h"
 #include "facula/core/tensor.h"
 
 namespace facula {
@@ -41,6 +42,27 @@ TEST(Storage, ExternalCallsItsDeleterAndRefusesToResize) {
   EXPECT_EQ(calls, 0);
   t = Tensor();
   EXPECT_EQ(calls, 1);
+}
+
+TEST(Storage, KeepsItsSizeWhileItIsLent) {
+  for (size_t bytes : {size_t{8}, size_t{1} << 20}) {
+    Storage* s = Storage::make(bytes);
+    char* place = s->data();
+    lend(s);
+    lend(s);
+    give_back(s);
+    EXPECT_TRUE(is_lent(s));
+    EXPECT_THROW(s->resize(4 * bytes), Error);
+    EXPECT_EQ(s->data(), place);
+    give_back(s);
+    EXPECT_FALSE(is_lent(s));
+    s->resize(4 * bytes);
+    EXPECT_EQ(s->bytes(), 4 * bytes);
+    for (int i = 0; i < 10000; ++i) lend(s);  // more than are counted: it stays lent
+    for (int i = 0; i < 10000; ++i) give_back(s);
+    EXPECT_TRUE(is_lent(s));
+    s->release();
+  }
 }
 
 TEST(Storage, MetaHasNoBytes) {

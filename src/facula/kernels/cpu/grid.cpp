@@ -125,6 +125,15 @@ struct GridPlace {
       if (coordinate < s.spatial) tap[d] = grid_taps(at[coordinate], s.in[d], s);
     }
   }
+  // Coordinates that are not finite have weights of NaN, which come out whatever lies there: taps
+  // outside then count too, as those of the first element.
+  FACULA_INLINE void keep_nan() {
+    T sum = tap[0].weight[0] + tap[1].weight[0] + tap[2].weight[0];
+    if (sum == sum) return;
+    for (GridTaps<T>& t : tap) {
+      for (int i = 0; i < t.count; ++i) t.index[i] = max_of<int64_t>(t.index[i], 0);
+    }
+  }
   // Calls f(offset in the plane, i, j, k) for each combination of taps inside the image.
   template <class F>
   FACULA_INLINE void each(const GridShape& s, F&& f) const {
@@ -149,6 +158,7 @@ void grid_sample_typed(T* out, const T* in, const T* grid, const GridShape& s) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t n = i / s.out, o = i % s.out;
       GridPlace<T> place(grid + i * s.spatial, s);
+      place.keep_nan();
       for (int64_t c = 0; c < s.channels; ++c) {
         const T* x = in + (n * s.channels + c) * plane;
         T sum = 0;
