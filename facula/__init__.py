@@ -112,7 +112,6 @@ from facula._sets import (  # noqa: E402
     nonzero,
     unique,
     unique_consecutive,
-    unravel_index,
     where,
 )
 from facula._variadic import (  # noqa: E402
@@ -169,7 +168,7 @@ _names_of_few = (
     "legacy_contiguous_format per_channel_affine per_tensor_affine "
     "prepare_multiprocessing_environment qint32 qint8 quint2x4 quint4x2 quint8 bits8 sym_float "
     "sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum uint1 uint2 uint3 uint4 uint5 uint6 "
-    "uint7 while_loop _check_tensor_all_with vander quantize_per_tensor quantize_per_channel "
+    "uint7 while_loop _check_tensor_all_with quantize_per_tensor quantize_per_channel "
     "quantize_per_tensor_dynamic dequantize fake_quantize_per_tensor_affine int_repr parse_schema "
     "fake_quantize_per_channel_affine _make_per_tensor_quantized_tensor per_tensor_symmetric "
     "per_channel_symmetric per_channel_affine_float_qparams qscheme has_lapack has_openmp has_mkl "
@@ -178,7 +177,7 @@ _names_of_few = (
     "OptionalType StringType TensorType TupleType Type UnionType Value JITException"
 ).split()
 _names_of_seldom = (
-    "bilinear ctc_loss detach detach_ from_file get_device hash_tensor "
+    "bilinear ctc_loss detach detach_ from_file get_device "
     "init_num_threads is_anomaly_check_nan_enabled is_distributed is_vulkan_available "
     "poisson_nll_loss set_flush_denormal thread_safe_generator to_dlpack"
 ).split()
@@ -218,8 +217,6 @@ _ELSEWHERE = {
     "lu": "_matrices",
     "chain_matmul": "_matrices",
     "_grouped_mm": "nn._functional_grouped",
-    "svd_lowrank": "_matrices",
-    "pca_lowrank": "_matrices",
     "lobpcg": "_matrices",
     "eig": "_matrices",
     "symeig": "_matrices",

@@ -1,5 +1,5 @@
 """Low-rank factors under the module name that PyTorch gives them."""
 
-from facula._matrices import pca_lowrank, svd_lowrank
+from facula import pca_lowrank, svd_lowrank
 
 __all__ = ["pca_lowrank", "svd_lowrank"]

@@ -221,28 +221,6 @@ has_lapack = has_openmp = True
 has_mkl = has_spectral = False
 
 
-def vander(x: _C.Tensor, N: int | None = None, increasing: bool = False) -> _C.Tensor:  # noqa: N803
-    """Give the matrix whose columns are the powers of a vector, the highest first.
-
-    `N` columns, by default as many as elements. A tensor of another rank is a RuntimeError.
-
-    Example:
-        >>> facula.vander(facula.tensor([1, 2, 3]))
-        tensor([[1, 1, 1],
-                [4, 2, 1],
-                [9, 3, 1]])
-    """
-    if x.dim() != 1:
-        raise RuntimeError(f"vander: x must be a one-dimensional tensor, got {x.dim()} dimensions")
-    columns = x.numel() if N is None else N
-    if columns < 0:
-        raise RuntimeError(f"vander: N must be non-negative, got {columns}")
-    exponents = _C._functions.arange(columns)
-    if not increasing:
-        exponents = exponents.flip(0)
-    return x.unsqueeze(-1) ** exponents if columns else x.new_empty((x.numel(), 0))
-
-
 def _disable_dynamo(fn: Any = None, recursive: bool = True) -> Any:
     """Return the function itself: programs are not captured."""
     return fn if fn is not None else lambda f: f

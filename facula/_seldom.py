@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from facula import _C
-from facula._arguments import as_tuple
 
 Tensor = _C.Tensor
 _rows = _C._functions
@@ -92,32 +91,6 @@ def get_device(input: Tensor) -> int:
 def is_distributed(input: Tensor) -> bool:
     """Say whether a tensor is a distributed one: never."""
     return False
-
-
-def hash_tensor(
-    input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0, out: Any = None
-) -> Tensor:
-    """Give a hash over dimensions: the bits of all elements, as doubles or int64, by exclusive or.
-
-    The result is uint64. Mode 0 is the only one.
-    """
-    if mode != 0:
-        raise RuntimeError(f"hash_tensor: unknown mode {mode}")
-    dims = as_tuple(dim, "hash_tensor: dim")
-    dims = [d % max(input.dim(), 1) for d in dims] if dims else list(range(input.dim()))
-    wide = input.to(_C.float64) if input.is_floating_point() else input.to(_C.int64)
-    bits = wide.contiguous().view(_C.int64)
-    for d in dims:
-        while bits.dim() and bits.shape[d] > 1:
-            n = bits.shape[d]
-            pairs = bits.narrow(d, 0, n // 2) ^ bits.narrow(d, n // 2, n // 2)
-            bits = _rows.cat([pairs, bits.narrow(d, n - 1, 1)], d) if n % 2 else pairs
-        if bits.dim() and bits.shape[d] == 0:
-            bits = _rows.zeros([1 if k == d else s for k, s in enumerate(bits.shape)]).to(_C.int64)
-    if not keepdim:
-        bits = bits.reshape([s for d, s in enumerate(bits.shape) if d not in dims])
-    result = bits.view(_C.uint64) if bits.dim() else bits.reshape(1).view(_C.uint64).reshape(())
-    return result if out is None else out.resize_(result.shape).copy_(result)
 
 
 def set_flush_denormal(mode: bool) -> bool:

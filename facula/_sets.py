@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from facula import _C
-from facula._arguments import as_tuple
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -64,12 +63,6 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     if as_tuple:
         return _rows._nonzero_tuple(input)
     return _rows._nonzero(input, out=out) if out is not None else _rows._nonzero(input)
-
-
-def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Give the coordinates of positions in row-major order of a shape."""
-    sizes = as_tuple(shape, "unravel_index: shape")
-    return _rows._unravel_index(indices, sizes)
 
 
 _select = _rows.where

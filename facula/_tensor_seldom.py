@@ -126,25 +126,6 @@ def _neg_view(self: Tensor) -> Tensor:
     return -self
 
 
-@_attach("hash_tensor")
-def _hash_tensor(self: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
-    """Give a hash over dimensions; see facula.hash_tensor."""
-    from facula._seldom import hash_tensor
-
-    return hash_tensor(self, dim, keepdim=keepdim, mode=mode)
-
-
-@_attach("polygamma_")
-def _polygamma_(self: Tensor, n: int) -> Tensor:
-    """Replace every element by the n-th derivative of digamma at it."""
-    result = _C._functions.polygamma(n, self)
-    if not _C.can_cast(result.dtype, self.dtype):
-        raise RuntimeError(
-            f"result type {result.dtype} can't be cast to the desired output type {self.dtype}"
-        )
-    return self.copy_(result)
-
-
 def _old_solver(name: str) -> None:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         from facula import _matrices

@@ -181,59 +181,31 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     return _rows._tensordot(a, b, own, other, out=out)
 
 
-def _spacings(spacing: Any, dims: list[int]) -> list[Any]:
-    if spacing is None:
-        return [1.0] * len(dims)
-    if isinstance(spacing, (int, float, complex)):
-        return [spacing] * len(dims)
-    if len(spacing) != len(dims):
-        raise RuntimeError(
-            "gradient: expected spacing to be unspecified, a scalar, or of length "
-            f"{len(dims)}, but got length {len(spacing)}"
-        )
-    return list(as_tuple(spacing, "gradient: spacing"))
-
-
-def _gradient_along(t: Tensor, step: Any, dim: int, edge_order: int) -> Tensor:
-    n = t.shape[dim]
-    if n < edge_order + 1:
-        raise RuntimeError(
-            "gradient: expected each dimension size to be at least edge_order+1, "
-            f"got {n} for dimension {dim}"
-        )
-    shape = [1] * t.dim()
-    shape[dim] = n - 1
-    if isinstance(step, Tensor):
-        gaps = (step[1:] - step[:-1]).reshape(shape)
-    else:
-        gaps = _rows.full(shape, step, device=t.device)
-    before, after = gaps.narrow(dim, 0, n - 2), gaps.narrow(dim, 1, n - 2)
-    slopes = (t.narrow(dim, 1, n - 1) - t.narrow(dim, 0, n - 1)) / gaps
-    left, right = slopes.narrow(dim, 0, n - 2), slopes.narrow(dim, 1, n - 2)
-    inner = (left * after + right * before) / (before + after)
-    first, last = slopes.narrow(dim, 0, 1), slopes.narrow(dim, n - 2, 1)
-    if edge_order == 2:
-        h0, h1 = gaps.narrow(dim, 0, 1), gaps.narrow(dim, 1, 1)
-        first = first + (first - slopes.narrow(dim, 1, 1)) * h0 / (h0 + h1)
-        k0, k1 = gaps.narrow(dim, n - 2, 1), gaps.narrow(dim, n - 3, 1)
-        last = last + (last - slopes.narrow(dim, n - 3, 1)) * k0 / (k0 + k1)
-    return _rows.cat([first, inner, last], dim)
-
-
 def gradient(
     input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
     """Estimate derivatives along dimensions by second-order central differences.
 
     `spacing` is a number, a number for each dimension, or coordinates for each dimension.
+    RuntimeError for a spacing of another length, IndexError for dimensions that do not exist.
+
+    Example:
+        >>> facula.gradient(facula.tensor([0.0, 1.0, 4.0, 9.0]))
+        (tensor([1., 2., 4., 5.]),)
     """
-    if edge_order not in (1, 2):
-        raise RuntimeError("gradient: only edge_order=1 and edge_order=2 are supported")
-    dims = range(input.dim()) if dim is None else as_tuple(dim, "gradient: dim")
-    dims = [d + input.dim() if d < 0 else d for d in dims]
-    if any(not 0 <= d < input.dim() for d in dims):
-        raise IndexError(f"gradient: dimension out of range of a {input.dim()}-d tensor: {dim}")
-    if len(set(dims)) != len(dims):
-        raise RuntimeError("dim 0 appears multiple times in the list of dims")
-    steps = _spacings(spacing, dims)
-    return tuple(_gradient_along(input, s, d, edge_order) for s, d in zip(steps, dims, strict=True))
+    options = {"spacing": spacing, "dim": dim, "edge_order": edge_order}
+    answer = _handled(gradient, [input], (input,), options)
+    if answer is not NotImplemented:
+        return answer
+    dims = None if dim is None else list(as_tuple(dim, "gradient: dim"))
+    count = input.dim() if dims is None else len(dims)
+    if spacing is None or isinstance(spacing, (int, float, complex)):
+        steps = [1.0 if spacing is None else spacing] * count
+    else:
+        steps = list(as_tuple(spacing, "gradient: spacing"))
+    if any(isinstance(s, Tensor) for s in steps):
+        return tuple(_rows._gradient_coordinates(input, steps, dims, edge_order))
+    if not any(isinstance(s, complex) for s in steps):
+        return tuple(_rows._gradient(input, [float(s) for s in steps], dims, edge_order))
+    slopes = _rows._gradient(input, [1.0] * len(steps), dims, edge_order)
+    return tuple(slope / step for slope, step in zip(slopes, steps, strict=True))

@@ -17,6 +17,7 @@ composite("resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_
           doc="Changes the shape to that of another tensor.")
 composite("fill_diagonal_(Tensor self, Scalar fill_value, bool wrap=False)", names="Tensor.fill_diagonal_",
           doc="Writes a value on the main diagonal, of tall matrices again after a free row if `wrap`.")
+composite("polygamma_(Tensor self, int n)", names="Tensor.polygamma_", doc="polygamma in place.")
 
 # ---- mantissas and exponents
 manual("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", batch="leading", tuple_name="frexp",

@@ -39,3 +39,10 @@ composite("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-8)", 
           doc="The cosine of the angle between vectors along `dim`.")
 composite("pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-6, bool keepdim=False)",
           names=f"pairwise_distance {F}pairwise_distance", out=False, doc="The p-norm of `x1 - x2 + eps` along the last dimension.")
+composite("ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, str reduction='mean',"
+          " bool zero_infinity=False)", names=F + "ctc_loss", out=False,
+          doc="The connectionist temporal classification loss of log probabilities (T, N, C) or (T, C). The targets are (N, S), or all in a row."
+              " The gradient is that of logarithms of a softmax.")
+composite("linear_cross_entropy(Tensor input, Tensor linear_weight, Tensor target, *, Tensor? linear_bias=None, Tensor? weight=None,"
+          " str reduction='mean', int? ignore_index=None, float label_smoothing=0.0)", names=F + "linear_cross_entropy", out=False,
+          doc="The cross-entropy of `linear(input, linear_weight, linear_bias)`, whose rows may be (C, d1, ..., dK).")

@@ -36,3 +36,11 @@ composite("linalg_tensorinv(Tensor self, int ind=2)", names="linalg.tensorinv", 
 composite("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None)", names="linalg.tensorsolve",
           doc="The solution of `tensordot(self, X) = other`.")
 composite("linalg_vander(Tensor x, *, int? N=None)", names="linalg.vander", out=False, doc="Powers of the elements of x, from 0 to N - 1, as rows.")
+composite("vander(Tensor x, int? N=None, bool increasing=False)", out=False,
+          doc="The matrix whose N columns (by default as many as elements) are the powers of a vector, the highest first unless `increasing`.")
+composite("grouped_mm(Tensor mat_a, Tensor mat_b, *, Tensor? offs=None, Tensor? bias=None, DType? out_dtype=None)",
+          names="nn.functional.grouped_mm", out=False,
+          doc="Products of matrices by groups: `offs[i]` (int32) ends group i of each 2-d operand. (m, k) and (g, k, n) give (m, n), whose rows of"
+              " group i are multiplied by matrix i; (g, m, k) and (k, n) give (m, n), whose columns are; (m, k) and (k, n) give (g, m, n), one"
+              " product for every part of k; (g, m, k) and (g, k, n) give (g, m, n) without `offs`. What lies beyond the last offset is zero."
+              " RuntimeError for operands that are not of one floating dtype or do not fit.")

@@ -46,6 +46,20 @@ manual("svdvals_only(Tensor A)", batch="matrices", names="", nondifferentiable="
 composite("linalg_svdvals(Tensor A, *, str? driver=None)", names="linalg.svdvals", doc="The singular values of matrices in falling order.")
 composite("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)", tuple_name="svd",
           doc="The factors of `self = U diag(S) V^H`.")
+composite("svd_lowrank(Tensor A, int? q=6, int? niter=2, Tensor? M=None) -> (Tensor U, Tensor S, Tensor V)", tuple_name="", out=False,
+          doc="The q largest singular values (*, q) of `A - M`, matrices (*, m, n), and their vectors U (*, m, q) and V (*, n, q), found in a random"
+              " basis of their range, which `niter` products with the matrix and its adjoint improve (Halko, Martinsson and Tropp, 2009).")
+composite("pca_lowrank(Tensor A, int? q=None, bool center=True, int niter=2) -> (Tensor U, Tensor S, Tensor V)", tuple_name="", out=False,
+          doc="q principal components (by default at most 6) of the rows of A (*, m, n), centred unless told otherwise. ValueError for q outside"
+              " of [0, min(m, n)].")
+
+# ---- a few eigenvalues of large matrices
+composite("lobpcg(Tensor A, int? k=None, Tensor? B=None, Tensor? X=None, int? n=None, Tensor? iK=None, int? niter=None, float? tol=None,"
+          " bool? largest=None, str? method=None) -> (Tensor values, Tensor vectors)", names="_lobpcg", tuple_name="", out=False,
+          doc="The k largest (or smallest) eigenvalues of `A x = l B x` and their vectors, by the locally optimal block method (Knyazev, 2001).")
+composite("lobpcg_steps(Tensor A, Tensor? B, Tensor? iK, Tensor X, Tensor? P, int k, int niter, float? tol, bool largest)"
+          " -> (Tensor values, Tensor X, Tensor P)", names="_lobpcg_steps", tuple_name="", out=False,
+          doc="At most niter steps of lobpcg for one matrix, from vectors X and directions P; they end when k pairs are exact to `tol`.")
 
 # ---- pseudo-inverses and least squares
 manual("pseudo_inverse(Tensor A, Tensor? atol, Tensor? rtol, bool hermitian)", batch="matrices", names="", grad={"A": "pinv_backward(grad, result, A)"},

@@ -23,3 +23,11 @@ composite("histogramdd(Tensor self, int[] bins, *, float[]? range=None, Tensor? 
           method=False, out=False, doc="A histogram over several dimensions with equal bins, then the edges of each dimension.")
 composite("histogramdd_edges(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor[]", names="_histogramdd_edges",
           method=False, out=False, doc="A histogram over several dimensions with the given edges, then these.")
+
+# ---- finite differences, hashes
+composite("gradient(Tensor self, float[]? spacing=None, int[]? dim=None, int edge_order=1) -> Tensor[]", names="_gradient", method=False,
+          out=False, doc="Estimates of the derivatives along dimensions by central differences; `spacing` is the step of each (1 without).")
+composite("gradient_coordinates(Tensor self, Tensor[] spacing, int[]? dim=None, int edge_order=1) -> Tensor[]", names="_gradient_coordinates",
+          method=False, out=False, doc="gradient where `spacing` has the coordinates along each dimension.")
+composite("hash_tensor(Tensor self, int[] dim=[], *, bool keepdim=False, int mode=0)", out="exact",
+          doc="A hash over dimensions, uint64: the bits of the elements, as float64 or int64, combined by exclusive or. Mode 0 is the only one.")

@@ -419,24 +419,13 @@ def linear_cross_entropy(
         raise NotImplementedError(
             "linear_cross_entropy: the chunked form (options) is not built yet"
         )
-    if input.dim() not in (1, 2):
-        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
-    classes, *out_features, in_features = linear_weight.shape
-    if input.size(-1) != in_features:
-        raise RuntimeError(
-            "expected equal input and linear_weight last dimensions (in_features), got "
-            f"{input.size(-1)} and {in_features}, respectively"
-        )
-    if out_features and input.dim() == 1:
-        raise RuntimeError(
-            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} "
-            f"requires batched input, (N, {in_features}), got unbatched input with shape "
-            f"{tuple(input.shape)}"
-        )
-    bias = None if linear_bias is None else linear_bias.reshape(-1)
-    logits = _nn.linear(input, linear_weight.reshape(-1, in_features), bias)
-    logits = logits.reshape(*input.shape[:-1], classes, *out_features)
-    if ignore_index is not None and target.is_floating_point():
-        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
-    ignore = -100 if ignore_index is None else ignore_index
-    return _nn.cross_entropy(logits, target, weight, ignore, reduction, label_smoothing)
+    return _nn.linear_cross_entropy(
+        input,
+        linear_weight,
+        target,
+        linear_bias=linear_bias,
+        weight=weight,
+        reduction=reduction,
+        ignore_index=ignore_index,
+        label_smoothing=label_smoothing,
+    )

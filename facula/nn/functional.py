@@ -42,7 +42,6 @@ from facula.nn._functional_attention import (  # noqa: F401
 )
 from facula.nn._functional_ctc import ctc_loss  # noqa: F401
 from facula.nn._functional_embedding import embedding, embedding_bag  # noqa: F401
-from facula.nn._functional_grouped import grouped_mm  # noqa: F401
 from facula.nn._functional_loss import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,

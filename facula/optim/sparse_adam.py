@@ -76,29 +76,9 @@ class SparseAdam(Optimizer):
             state["step"] = 0
             state["exp_avg"] = facula.zeros_like(p, memory_format=facula.preserve_format)
             state["exp_avg_sq"] = facula.zeros_like(p, memory_format=facula.preserve_format)
-        state["step"] += 1
-        grad = grad.coalesce()
-        values = grad._values()
-        if values.numel() == 0:
-            return
-        if group["maximize"]:
-            values = -values
         first, second = group["betas"]
-        mean = _move(state["exp_avg"], grad, values, 1 - first)
-        square = _move(state["exp_avg_sq"], grad, values * values, 1 - second)
-        bias1, bias2 = 1 - first ** state["step"], 1 - second ** state["step"]
-        rate = group["lr"] * bias2**0.5 / bias1
-        change = mean / (square.sqrt() + group["eps"]) * -rate
-        p.add_(_like(grad, change))
-
-
-def _like(pattern: Any, values: Any) -> Any:
-    return facula.sparse_coo_tensor(pattern._indices(), values, pattern.shape, is_coalesced=True)
-
-
-def _move(moment: Any, grad: Any, values: Any, share: float) -> Any:
-    """Move a moment towards values by a share, at the rows of a gradient; give it there."""
-    old = moment.sparse_mask(grad)._values()
-    change = (values - old) * share
-    moment.add_(_like(grad, change))
-    return old + change
+        facula._C._sparse_adam(
+            p, grad, state["exp_avg"], state["exp_avg_sq"], state["step"], float(group["lr"]),
+            first, second, group["eps"], group["maximize"],
+        )  # fmt: skip
+        state["step"] += 1

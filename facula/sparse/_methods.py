@@ -123,42 +123,14 @@ def sparse_resize_(self: Tensor, size: Sequence[int], sparse_dim: int, dense_dim
 
     Raises RuntimeError where elements are kept and dimensions would shrink or change their kind.
     """
-    return _resize(self, tuple(size), sparse_dim, dense_dim, False)
+    return _C._sparse_resize(self, tuple(size), sparse_dim, dense_dim, False)
 
 
 def sparse_resize_and_clear_(
     self: Tensor, size: Sequence[int], sparse_dim: int, dense_dim: int
 ) -> Tensor:
     """Change sizes and the split into sparse and dense dimensions, in place, dropping elements."""
-    return _resize(self, tuple(size), sparse_dim, dense_dim, True)
-
-
-def _resize(t: Tensor, size: tuple[int, ...], sparse: int, dense: int, clear: bool) -> Tensor:
-    if not is_sparse(t) or not parts(t).is_coo:
-        raise RuntimeError("sparse_resize_: expected a tensor of the layout sparse_coo")
-    if sparse + dense != len(size):
-        raise RuntimeError(
-            f"number of dimensions must be sparse_dim ({sparse}) + dense_dim ({dense}), but got "
-            f"{len(size)}"
-        )
-    p = parts(t)
-    if clear or t._nnz() == 0:
-        at = facula.empty((sparse, 0), dtype=facula.int64)
-        v = facula.empty((0, *size[sparse:]), dtype=t.dtype)
-        return _C._sparse_replace(t, _C._sparse_coo(at, v, size, True))
-    if (sparse, dense) != (p.sparse_dim, p.dense_dim):
-        raise RuntimeError(
-            "changing the number of sparse or dense dimensions on a non-empty sparse tensor is not "
-            "supported"
-        )
-    if any(new < old for new, old in zip(size, t.shape, strict=True)):
-        raise RuntimeError(
-            "shrinking the size of a non-empty sparse tensor is not supported; use "
-            "sparse_resize_and_clear_"
-        )
-    v = p.values.new_zeros((t._nnz(), *size[sparse:]))
-    v[tuple(slice(0, s) for s in p.values.shape)] = p.values
-    return _C._sparse_replace(t, _C._sparse_coo(p.indices, v, size, p.coalesced))
+    return _C._sparse_resize(self, tuple(size), sparse_dim, dense_dim, True)
 
 
 for _f in (

@@ -230,6 +230,12 @@ def test_old_functions() -> None:
     assert facula.hash_tensor(t).dtype == facula.uint64
     bits = np.bitwise_xor.reduce(t.double().numpy().view(np.int64), axis=0)
     assert (facula.hash_tensor(t, 0).numpy().view(np.int64) == bits).all()
+    assert t.hash_tensor(-1, keepdim=True).shape == (3, 1)
+    assert facula.hash_tensor(facula.tensor(7)).item() == 7
+    with pytest.raises(RuntimeError, match="mode"):
+        facula.hash_tensor(t, mode=1)
+    with pytest.raises(IndexError, match="non-zero size"):
+        facula.hash_tensor(facula.empty(0, 2), 0)
     t.apply_(lambda x: x + 1)
     assert t[0].tolist() == [1, 2, 3, 4]
     assert t.map_(t, lambda a, b: a * b)[0].tolist() == [1, 4, 9, 16]
@@ -245,3 +251,49 @@ def test_from_file(tmp_path) -> None:
     assert np.fromfile(path).tolist() == [3.0] * 4
     with pytest.raises(RuntimeError):
         facula.from_file(path, size=5, dtype=facula.float64)
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_gradient_is_that_of_numpy(edge_order):
+    t = facula.rand(5, 6, dtype=facula.float64)
+    x = facula.tensor([0.0, 1.0, 1.5, 4.0, 6.0], dtype=facula.float64)
+    y = facula.arange(6.0, dtype=facula.float64) ** 2
+    for ours, theirs in (
+        (facula.gradient(t, edge_order=edge_order), np.gradient(t.numpy(), edge_order=edge_order)),
+        (
+            facula.gradient(t, spacing=(0.5, 3), edge_order=edge_order),
+            np.gradient(t.numpy(), 0.5, 3, edge_order=edge_order),
+        ),
+        (
+            facula.gradient(t, spacing=(x, y), edge_order=edge_order),
+            np.gradient(t.numpy(), x.numpy(), y.numpy(), edge_order=edge_order),
+        ),
+    ):
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a.numpy(), b, atol=1e-12)
+
+
+def test_gradient_keeps_types_and_refuses_what_does_not_fit():
+    t = facula.arange(5.0)
+    assert facula.gradient(t.half(), spacing=0.5)[0].dtype == facula.float16
+    assert facula.gradient(t.long(), spacing=2)[0].tolist() == [0.5] * 5
+    assert facula.gradient(t, spacing=2j)[0].tolist() == [-0.5j] * 5
+    for arguments in ({"edge_order": 3}, {"spacing": (1, 2)}, {"dim": (0, -1)}):
+        with pytest.raises(RuntimeError):
+            facula.gradient(t, **arguments)
+    with pytest.raises(RuntimeError, match="coordinates"):
+        facula.gradient(t, spacing=[facula.ones(3)])
+    with pytest.raises(RuntimeError, match="edge_order"):
+        facula.gradient(t[:2], edge_order=2)
+    with pytest.raises(IndexError):
+        facula.gradient(t, dim=1)
+
+
+def test_unravel_index_takes_sizes_and_one_size():
+    where = facula.tensor([7, 4])
+    assert [i.tolist() for i in facula.unravel_index(where, (2, 3))] == [[0, 1], [1, 1]]
+    assert [i.tolist() for i in facula.unravel_index(where, 5)] == [[2, 4]]
+    with pytest.raises(ValueError, match="negative"):
+        facula.unravel_index(where, (-2, 3))
+    with pytest.raises(TypeError, match="integer"):
+        facula.unravel_index(where.double(), (2, 3))

@@ -250,6 +250,37 @@ def test_low_rank_and_partial_spectra() -> None:
     facula.testing.assert_close(h @ x, b @ x * smallest, rtol=1e-3, atol=1e-3)
 
 
+def test_lobpcg_of_batches_and_with_a_tracker() -> None:
+    facula.manual_seed(1)
+    h = facula.stack([positive(matrix(20, 20)) for _ in range(2)])
+    values, vectors = facula.lobpcg(h, k=2, tol=1e-9, niter=200)
+    facula.testing.assert_close(values, linalg.eigvalsh(h).flip(-1)[:, :2], rtol=1e-6, atol=1e-6)
+    assert vectors.shape == (2, 20, 2)
+    seen = []
+    found, x = facula.lobpcg(
+        h[0], k=2, n=3, tol=1e-9, niter=200, tracker=lambda state: seen.append(state.values)
+    )
+    facula.testing.assert_close(found, values[0], rtol=1e-6, atol=1e-6)
+    assert x.shape == (20, 2) and 1 < len(seen) < 200 and seen[0].shape == (3,)
+    exact = facula.lobpcg(h[0].requires_grad_(), k=2)[0]
+    exact.sum().backward()
+    facula.testing.assert_close(exact.detach(), values[0], rtol=1e-6, atol=1e-6)
+
+
+def test_partial_spectra_refuse_what_does_not_fit() -> None:
+    h = facula.eye(6)
+    with pytest.raises(ValueError, match="3 x the number"):
+        facula.lobpcg(h, k=3)
+    with pytest.raises(ValueError, match="'basic' or 'ortho'"):
+        facula.lobpcg(h, k=1, method="fast")
+    with pytest.raises(ValueError, match="do not fit"):
+        facula.lobpcg(h, k=0)
+    with pytest.raises(RuntimeError, match="square"):
+        facula.lobpcg(facula.ones(3, 2))
+    with pytest.raises(ValueError, match="not greater than"):
+        facula.pca_lowrank(h, q=7)
+
+
 def test_nan_spreads_through_solutions() -> None:
     bad = facula.full((3, 3), float("nan"))
     assert linalg.solve_ex(bad, facula.eye(3)).result.isnan().all()

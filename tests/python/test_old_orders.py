@@ -105,7 +105,13 @@ def test_vander_and_polygamma():
     )
     with pytest.raises(RuntimeError):
         facula.vander(facula.ones(2, 2))
-    assert facula.equal(x.clone().polygamma_(1), facula.polygamma(1, x))
+    assert facula.vander(facula.tensor([True, False])).tolist() == [[1, 1], [0, 1]]
+    assert facula.vander(x, 0).shape == (3, 0) and facula.vander(x, 1).tolist() == [[1.0]] * 3
+    y = x.clone()
+    assert y.polygamma_(1) is y
+    assert facula.equal(y, facula.polygamma(1, x))
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        facula.tensor([5]).polygamma_(1)
 
 
 def test_arithmetic_takes_two_numbers():

@@ -1,7 +1,7 @@
 """Python's operators, modules, optimisers, schedulers and utilities all have their form in C++.
 
 The names of Python come from the package, those of C++ from the table and the headers. The lists
-below hold what cannot have a form in C++, and what is missing; a name in them that exists fails.
+below hold what cannot have a form in C++; a name in them that exists fails.
 """
 
 import re
@@ -102,20 +102,11 @@ ELSEWHERE = {
     "upsample_bilinear": "UpsamplingBilinear2d",
     "upsample_nearest": "UpsamplingNearest2d",
 }
-#: Written in Python only until now.
-MISSING = set(
-    "ctc_loss gradient grouped_mm hash_tensor linear_cross_entropy lobpcg pca_lowrank polygamma_ "
-    "sparse_resize_ sparse_resize_and_clear_ svd_lowrank unravel_index vander".split()
-)
-
 #: Lazy modules and containers stand for what C++ has as constructors and as members; NLLLoss2d and
 #: Container are old names; SyncBatchNorm works across processes.
 NO_MODULES = set(
     "Container ModuleDict NLLLoss2d ParameterDict ParameterList SyncBatchNorm".split()
 )
-MISSING_MODULES = {"AdaptiveLogSoftmaxWithLoss", "CTCLoss", "LinearCrossEntropyLoss"}
-#: Takes sparse gradients.
-NO_OPTIMIZERS = {"SparseAdam"}
 #: They replace an attribute of a module by a computation; members of C++ classes are tensors.
 NO_UTILITIES = {"remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"}
 
@@ -170,7 +161,7 @@ def test_operators():
     have |= CPP
     have |= {old for old, new in ELSEWHERE.items() if new in have}
     methods = set(functions_of(facula.Tensor))
-    excused = NO_OPERATORS | REMOVED | MISSING | (NO_METHODS & methods)
+    excused = NO_OPERATORS | REMOVED | (NO_METHODS & methods)
     compare(lacking, have, excused)
 
 
@@ -180,12 +171,12 @@ def test_modules():
         if isinstance(getattr(nn, n), type) and issubclass(getattr(nn, n), nn.Module)
     }  # fmt: skip
     lazy = {n for n in names if n.startswith("Lazy")}
-    compare(names, CPP, NO_MODULES | MISSING_MODULES | lazy)
+    compare(names, CPP, NO_MODULES | lazy)
 
 
 def test_optimizers_and_schedulers():
     optimizers = {n for n in dir(optim) if isinstance(getattr(optim, n), type)}
-    compare(optimizers, CPP, NO_OPTIMIZERS)
+    compare(optimizers, CPP, set())
     schedulers = set(optim.lr_scheduler.__all__)
     compare(schedulers, CPP, set())
     assert len(optimizers) >= 14 and len(schedulers) >= 15

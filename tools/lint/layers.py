@@ -30,7 +30,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "ir": ("ops", "modes"),
     "compile": ("ir",),
     "dist": ("ops", "device"),
-    "nn": ("ops", "device"),
+    "nn": ("sparse", "ops", "device"),
     "profiler": ("base",),
     "serve": ("ir", "ops", "device"),
 }

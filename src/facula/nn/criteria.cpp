@@ -115,5 +115,10 @@ Tensor TripletMarginWithDistanceLossOptions::call(const Tensor& anchor, const Te
   if (swap) far = minimum(far, distance(positive, negative));
   return reduced(clamp_min(near - far + margin, 0), reduction);
 }
+Tensor CTCLossOptions::call(const Tensor& log_probs, const Tensor& targets, IntList input_lengths,
+                            IntList target_lengths) const {
+  return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction,
+                  zero_infinity);
+}
 
 }  // namespace facula::nn

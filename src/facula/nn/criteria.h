@@ -136,4 +136,16 @@ struct FACULA_API TripletMarginWithDistanceLossOptions {
 };
 using TripletMarginWithDistanceLoss = Simple<TripletMarginWithDistanceLossOptions>;
 
+// CTCLossOptions: called with log probabilities (T, N, C), targets and the lengths of both.
+struct FACULA_API CTCLossOptions {
+  static constexpr const char* kName = "CTCLoss";
+  int64_t blank = 0;
+  std::string reduction = "mean";
+  bool zero_infinity = false;  // losses of targets that cannot be reached
+  Tensor call(const Tensor& log_probs, const Tensor& targets, IntList input_lengths,
+              IntList target_lengths) const;
+  void check() const { check_reduction(reduction); }
+};
+using CTCLoss = Simple<CTCLossOptions>;  // connectionist temporal classification
+
 }  // namespace facula::nn

@@ -4,9 +4,12 @@
 //   nn::CrossEntropyLoss loss({.label_smoothing = 0.1});
 //   Tensor value = loss(rand({4, 3}), randint(3, {4}));
 #pragma once
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "facula/nn/module.h"
+#include "facula/nn/layers.h"
+#include "facula/nn/sequential.h"
 
 namespace facula::nn {
 
@@ -100,6 +103,68 @@ class FACULA_API BCEWithLogitsLoss : public Loss {
 
  private:
   Tensor pos_weight_;
+};
+
+struct LinearCrossEntropyLossOptions {
+  std::vector<int64_t> out_features = {};  // of each class
+  bool bias = false;
+  Tensor weight = {};  // of the classes
+  std::string reduction = "mean";
+  std::optional<int64_t> ignore_index = std::nullopt;  // -100 unless given
+  double label_smoothing = 0;
+  DType dtype = kFloat32;
+};
+
+// LinearCrossEntropyLoss: the cross-entropy of a linear map of the input.
+class FACULA_API LinearCrossEntropyLoss : public Loss {
+ public:
+  LinearCrossEntropyLoss(int64_t in_features, int64_t num_classes,
+                         const LinearCrossEntropyLossOptions& options = {});
+  using Loss::forward;
+  Tensor forward(const Tensor& input, const Tensor& target) override;
+
+  Linear& linear;
+
+ private:
+  Tensor weight_;
+  Sizes shape_;  // of the map's weight: classes, out_features, in_features
+  std::optional<int64_t> ignore_index_;
+  double label_smoothing_;
+};
+
+struct AdaptiveLogSoftmaxOptions {
+  double div_value = 4;
+  bool head_bias = false;
+  DType dtype = kFloat32;
+};
+
+// AdaptiveLogSoftmaxWithLoss: the adaptive softmax of Grave et al. (2017) over n_classes classes,
+// sorted by falling frequency. Cutoffs are the first classes of the tails; tail i works with
+// in_features / div_value^(i + 1) features. ValueError for cutoffs that do not rise inside of
+// [1, n_classes - 1].
+//
+//   nn::AdaptiveLogSoftmaxWithLoss loss(8, 20, {4, 10});
+//   auto [log_prob, value] = loss(rand({3, 8}), randint(20, {3}));
+class FACULA_API AdaptiveLogSoftmaxWithLoss : public Module {
+  std::vector<int64_t> cutoffs_;  // and n_classes; made before the layers, which read them
+
+ public:
+  // Output is the log probability of each target, and the mean of what is lacking to 0.
+  struct Output {
+    Tensor output, loss;
+  };
+  AdaptiveLogSoftmaxWithLoss(int64_t in_features, int64_t n_classes, std::vector<int64_t> cutoffs,
+                             const AdaptiveLogSoftmaxOptions& options = {});
+  using Module::forward;
+  // The call takes inputs (N, in_features) and targets (N), or one input and a 0-d target.
+  Output operator()(const Tensor& input, const Tensor& target);
+  // log_prob gives the log probabilities of all classes, (N, n_classes); predict the most probable
+  // class of each row.
+  Tensor log_prob(const Tensor& input);
+  Tensor predict(const Tensor& input);
+
+  Linear& head;
+  ModuleList<Sequential>& tail;
 };
 
 }  // namespace facula::nn

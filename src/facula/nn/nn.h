@@ -18,6 +18,7 @@
 #include "facula/nn/optim/matrix_optimizers.h"
 #include "facula/nn/optim/optimizers.h"
 #include "facula/nn/optim/schedule.h"
+#include "facula/nn/optim/sparse_adam.h"
 #include "facula/nn/padding.h"
 #include "facula/nn/pooling.h"
 #include "facula/nn/recurrent.h"

@@ -1,9 +1,12 @@
-// cross_entropy and nll_loss. The class dimension is 1, or 0 for an unbatched vector of scores.
+// cross_entropy, nll_loss and linear_cross_entropy. The class dimension is 1, or 0 for an unbatched
+// vector of scores.
 #include "facula/base/error.h"
 #include "facula/kernels/softmax.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/loss_functions.h"
+#include "facula/ops/matmul_functions.h"
 #include "facula/ops/recompute.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
@@ -306,6 +309,33 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
                 int64_t ignore_index, std::string_view reduction) {
   check_reduction(reduction);
   return std::get<0>(nll_loss_classes(input, target, weight, ignore_index, reduction));
+}
+
+Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target,
+                            const Tensor& linear_bias, const Tensor& weight,
+                            std::string_view reduction, std::optional<int64_t> ignore_index,
+                            double label_smoothing) {
+  FACULA_CHECK(input.dim() == 1 || input.dim() == 2, kRuntime,
+               "expected input with dimensionality 1 or 2, got ", input.dim());
+  FACULA_CHECK(linear_weight.dim() >= 2, kRuntime,
+               "expected linear_weight with dimensionality 2 or more, got ", linear_weight.dim());
+  int64_t features = linear_weight.size(-1);
+  FACULA_CHECK(input.size(-1) == features, kRuntime,
+               "expected equal input and linear_weight last dimensions (in_features), got ",
+               input.size(-1), " and ", features, ", respectively");
+  FACULA_CHECK(linear_weight.dim() == 2 || input.dim() == 2, kRuntime,
+               "K-dimensional loss defined by linear_weight shape ",
+               list_text(linear_weight.sizes()), " requires batched input, (N, ", features,
+               "), got unbatched input with shape ", list_text(input.sizes()));
+  FACULA_CHECK(!ignore_index || !is_floating(target.dtype()), kRuntime,
+               "ignore_index cannot be specified when target contains probabilities");
+  Tensor bias = linear_bias.defined() ? reshape(linear_bias, {-1}) : linear_bias;
+  Tensor logits = linear(input, reshape(linear_weight, {-1, features}), bias);
+  Sizes shape;
+  if (input.dim() == 2) shape.push_back(input.size(0));
+  for (int64_t d = 0; d + 1 < linear_weight.dim(); ++d) shape.push_back(linear_weight.size(d));
+  return cross_entropy(reshape(logits, shape), target, weight, ignore_index.value_or(-100),
+                       reduction, label_smoothing);
 }
 
 }  // namespace facula

@@ -8,6 +8,7 @@
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/kernel_call.h"
 #include "facula/ops/legacy_functions.h"
+#include "facula/ops/math_functions.h"
 #include "facula/ops/norm_functions.h"
 #include "facula/ops/random_functions.h"
 #include "facula/ops/shape_functions.h"
@@ -112,6 +113,10 @@ Tensor fill_diagonal_(const Tensor& self, const Scalar& fill_value, bool wrap) {
           fill_value);
   }
   return self;
+}
+
+Tensor polygamma_(const Tensor& self, int64_t n) {
+  return copy_checked(self, polygamma_checked(n, self), "polygamma_");
 }
 
 Tensor detach_copy(const Tensor& self) { return clone(detach(self)); }

@@ -54,6 +54,16 @@ Tensor spectrum(const Tensor& self, int64_t a, int64_t b) {
   return linalg_svdvals(movedim(self, IntList({a, b}), IntList({-2, -1})), std::nullopt);
 }
 
+// powers gives the powers of each element from 0 to n - 1, in a new last dimension.
+Tensor powers(const Tensor& x, int64_t n) {
+  Tensor base = is_integral(x.dtype()) ? facula::cast(x, kInt64) : x;
+  Tensor column = unsqueeze(base, -1);
+  Tensor first = ones_like(column);
+  if (n <= 1) return narrow(first, -1, 0, n);
+  Tensor repeated = expand(column, with(base.sizes(), {n - 1}));
+  return cat(std::vector<Tensor>{first, cumprod(repeated, -1)}, -1);
+}
+
 Tensor in_order(const Tensor& sums, bool smallest, int64_t dim, bool keepdim) {
   return smallest ? facula::amin(sums, IntList(dim), keepdim)
                   : facula::amax(sums, IntList(dim), keepdim);
@@ -312,12 +322,16 @@ Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   if (x.dim() == 0) return linalg_vander(unsqueeze(x, 0), n);
   FACULA_CHECK(n > 1 || !N, kRuntime, "N must be greater than 1.");
   FACULA_CHECK(x.dtype() != kBool, kRuntime, "linalg.vander: bool tensors have no powers");
-  Tensor base = is_integral(x.dtype()) ? facula::cast(x, kInt64) : x;
-  Tensor column = unsqueeze(base, -1);
-  Tensor first = ones_like(column);
-  if (n <= 1) return first;
-  Tensor repeated = expand(column, with(base.sizes(), {n - 1}));
-  return cat(std::vector<Tensor>{first, cumprod(repeated, -1)}, -1);
+  return powers(x, n);
+}
+
+Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
+  FACULA_CHECK(x.dim() == 1, kRuntime, "vander: x must be a one-dimensional tensor, got ", x.dim(),
+               " dimensions");
+  int64_t n = N.value_or(x.numel());
+  FACULA_CHECK(n >= 0, kRuntime, "vander: N must be non-negative, got ", n);
+  Tensor rows = powers(x, n);
+  return increasing ? rows : flip(rows, IntList({-1}));
 }
 
 }  // namespace facula

@@ -181,9 +181,14 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
   return r;
 }
 
-std::vector<Tensor> unravel_positions(const Tensor& indices, IntList shape) {
-  FACULA_CHECK(is_integral(indices.dtype()), kRuntime,
-               "unravel_index: expected integer indices, got ", dtype_name(indices.dtype()));
+std::vector<Tensor> unravel_index(const Tensor& indices, IntList shape) {
+  FACULA_CHECK(is_integral(indices.dtype()) && indices.dtype() != kBool, kType,
+               "unravel_index: expected 'indices' to be integer dtype, but got ",
+               dtype_name(indices.dtype()));
+  for (int64_t n : shape) {
+    FACULA_CHECK(n >= 0, kValue, "unravel_index: 'shape' cannot have negative values, but got ",
+                 list_text(shape));
+  }
   NoGrad no_grad;
   std::vector<Tensor> out(shape.size());
   Tensor rest = to_dtype(indices, kInt64);

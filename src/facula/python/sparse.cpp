@@ -3,6 +3,7 @@
 #include "facula/python/sparse.h"
 
 #include "facula/base/error.h"
+#include "facula/nn/optim/sparse_adam.h"
 #include "facula/ops/create_functions.h"
 #include "facula/python/arguments.h"
 #include "facula/python/module.h"
@@ -46,6 +47,7 @@ struct Arguments {
   bool none(int i) const { return v[i] == Py_None; }
   int64_t integer(int i) const { return to_int64(v[i], name); }
   bool boolean(int i) const { return to_bool(v[i], name); }
+  double real(int i) const { return scalar(i).to_double(); }
   Scalar scalar(int i) const { return to_scalar(v[i], name); }
   Sizes sizes(int i) const { return none(i) ? Sizes() : to_sizes(v[i], name); }
   Layout layout(int i) const { return unwrap_layout(v[i], name); }
@@ -182,6 +184,25 @@ PyObject* replace(const Arguments& a) {  // t, other: t gets the parts and the s
   return Py_NewRef(a.v[0]);
 }
 
+PyObject* resize(const Arguments& a) {  // t, sizes, sparse_dim, dense_dim, whether to clear
+  a.expect(5);
+  auto* change = a.boolean(4) ? sparse_resize_and_clear_ : sparse_resize_;
+  change(a.sparse(0), a.sizes(1), a.integer(2), a.integer(3));
+  return Py_NewRef(a.v[0]);
+}
+
+// t, gradient, exp_avg, exp_avg_sq, steps before, lr, beta1, beta2, eps, maximize
+PyObject* adam_step(const Arguments& a) {
+  a.expect(10);
+  optim::ParamState state;
+  state.slots[0] = a.tensor(2);
+  state.slots[1] = a.tensor(3);
+  state.step = a.real(4);
+  optim::update(a.tensor(0), a.sparse(1), state,
+                optim::SparseAdamOptions{a.real(5), a.real(6), a.real(7), a.real(8), a.boolean(9)});
+  Py_RETURN_NONE;
+}
+
 PyObject* check_strictly(const Arguments& a) {
   a.expect(1);
   sparse::check_parts(sparse::parts_of(a.tensor(0)), true);
@@ -213,6 +234,8 @@ PyMethodDef sparse_functions[] = {
     {"_sparse_sum", fast(call<sum_up>), METH_FASTCALL, nullptr},
     {"_sparse_softmax", fast(call<softmax_along>), METH_FASTCALL, nullptr},
     {"_sparse_replace", fast(call<replace>), METH_FASTCALL, nullptr},
+    {"_sparse_resize", fast(call<resize>), METH_FASTCALL, nullptr},
+    {"_sparse_adam", fast(call<adam_step>), METH_FASTCALL, nullptr},
     {"_sparse_check", fast(call<check_strictly>), METH_FASTCALL, nullptr},
     {}};
 

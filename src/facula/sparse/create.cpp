@@ -1,6 +1,7 @@
 // Making sparse tensors from their parts, and what must hold for these.
 #include "facula/autograd/detach.h"
 #include "facula/base/error.h"
+#include "facula/ops/convert_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
@@ -218,6 +219,64 @@ SparseTensor sparse_compressed_tensor(const Tensor& compressed, const Tensor& pl
                layout_name(layout), ": size ", list_text(p.sizes), " has too few dimensions");
   sparse::check_parts(p, false);
   return SparseTensor(sparse::record(p, values));
+}
+
+namespace {
+
+using sparse::Parts;
+
+Parts resizable(const SparseTensor& t, IntList sizes, int64_t sparse_dim, int64_t dense_dim) {
+  Parts p = sparse::parts_of(t.handle());
+  FACULA_CHECK(p.is_coo(), kRuntime,
+               "sparse_resize_: expected a tensor of the layout sparse_coo, got ",
+               layout_name(p.layout));
+  bool splits = sparse_dim >= 0 && dense_dim >= 0 && sparse_dim + dense_dim == sizes.ssize();
+  FACULA_CHECK(splits, kRuntime, "number of dimensions must be sparse_dim (", sparse_dim,
+               ") + dense_dim (", dense_dim, "), but got ", sizes.ssize());
+  return p;
+}
+
+// values_shape gives the shape of n elements of a tensor.
+Sizes values_shape(int64_t n, IntList sizes, int64_t sparse_dim) {
+  Sizes shape{n};
+  for (int64_t d = sparse_dim; d < sizes.ssize(); ++d) shape.push_back(sizes[d]);
+  return shape;
+}
+
+}  // namespace
+
+void sparse_resize_and_clear_(const SparseTensor& t, IntList sizes, int64_t sparse_dim,
+                              int64_t dense_dim) {
+  Parts p = resizable(t, sizes, sparse_dim, dense_dim);
+  for (int64_t n : sizes) {
+    FACULA_CHECK(n >= 0, kRuntime, "sparse_resize_and_clear_: expected sizes that are not ",
+                 "negative, got ", list_text(sizes));
+  }
+  p.indices = new_empty({sparse_dim, 0}, kInt64);
+  p.values = new_empty(values_shape(0, sizes, sparse_dim), p.values.dtype());
+  p.sizes = sizes.to_sizes();
+  p.coalesced = true;
+  sparse::replace_parts(t.handle(), std::move(p));
+}
+
+void sparse_resize_(const SparseTensor& t, IntList sizes, int64_t sparse_dim, int64_t dense_dim) {
+  Parts p = resizable(t, sizes, sparse_dim, dense_dim);
+  if (p.nnz() == 0) return sparse_resize_and_clear_(t, sizes, sparse_dim, dense_dim);
+  FACULA_CHECK(sparse_dim == p.sparse_dim() && dense_dim == p.dense_dim(), kRuntime,
+               "changing the number of sparse or dense dimensions on a non-empty sparse tensor is ",
+               "not supported");
+  for (int64_t d = 0; d < sizes.ssize(); ++d) {
+    FACULA_CHECK(sizes[d] >= p.sizes[static_cast<size_t>(d)], kRuntime,
+                 "shrinking the size of a non-empty sparse tensor is not supported; use ",
+                 "sparse_resize_and_clear_");
+  }
+  Tensor values = zeros(values_shape(p.nnz(), sizes, sparse_dim), p.values.dtype());
+  Tensor kept = values;
+  for (int64_t d = 1; d < kept.dim(); ++d) kept = narrow(kept, d, 0, p.values.size(d));
+  copy_(kept, p.values);
+  p.values = values;
+  p.sizes = sizes.to_sizes();
+  sparse::replace_parts(t.handle(), std::move(p));
 }
 
 }  // namespace facula

@@ -24,8 +24,8 @@ inline bool is_sparse(const Tensor& t) { return layout_of(t) != Layout::kStrided
 FACULA_API const char* layout_name(Layout layout);
 
 // SparseTensor is a counted handle to a sparse tensor. Its `handle()` is what autograd knows: what
-// requires_grad, grad_fn, grad and backward take, and what a sparse gradient comes as. Operators on
-// strided tensors must not be given a handle.
+// requires_grad, grad_fn, grad and backward take, and what a sparse gradient comes as. Operators of
+// strided tensors refuse it: NotImplementedError.
 class FACULA_API SparseTensor {
  public:
   SparseTensor() = default;
@@ -90,6 +90,14 @@ FACULA_API SparseTensor to_layout(const SparseTensor& t, Layout layout, IntList 
 FACULA_API SparseTensor sparse_mask(const Tensor& t, const SparseTensor& mask);
 // transpose swaps two sparse or two dense dimensions.
 FACULA_API SparseTensor transpose(const SparseTensor& t, int64_t dim0, int64_t dim1);
+
+// sparse_resize_ changes the sizes of a COO tensor and their split into sparse and dense
+// dimensions, in place, and keeps the elements: then sizes may only grow. sparse_resize_and_clear_
+// drops them. RuntimeError for other layouts and where elements would be lost.
+FACULA_API void sparse_resize_(const SparseTensor& t, IntList sizes, int64_t sparse_dim,
+                               int64_t dense_dim);
+FACULA_API void sparse_resize_and_clear_(const SparseTensor& t, IntList sizes, int64_t sparse_dim,
+                                         int64_t dense_dim);
 
 // mm multiplies matrices; the product of two sparse ones is sparse.
 FACULA_API Tensor mm(const SparseTensor& a, const Tensor& b);

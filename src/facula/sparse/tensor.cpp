@@ -3,6 +3,7 @@
 #include "facula/core/storage.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/convert_functions.h"
+#include "facula/ops/index_functions.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
 #include "facula/ops/shape_functions.h"
@@ -71,6 +72,36 @@ Parts without_values(const Parts& p, const Tensor& values) {
   out.values = plain(values);
   return out;
 }
+
+// StridedOnly takes the calls of operators of strided tensors that were given a handle, in which
+// they would find zeros.
+class StridedOnly final : public Interpreter {
+ public:
+  const char* name() const override { return "sparse"; }
+  Values call(const OpInfo& op, std::span<Value> args) override {
+    std::string_view row = op.name;
+    if (row == "detach" || row == "alias") return op.call(args);  // they read no elements
+    for (const Value& v : args) {
+      if (v.is<Tensor>()) refuse(op, v.as<Tensor>());
+      if (!v.is<std::vector<Tensor>>()) continue;
+      for (const Tensor& t : v.as<std::vector<Tensor>>()) refuse(op, t);
+    }
+    return op.call(args);
+  }
+
+ private:
+  static void refuse(const OpInfo& op, const Tensor& t) {
+    FACULA_CHECK(!is_handle(t), kNotImplemented, "Could not run '", op.name,
+                 "' with arguments of the layout ", layout_name(layout_of(t)),
+                 ": expected strided tensors; to_dense() gives one");
+  }
+};
+
+[[maybe_unused]] const bool refusing = [] {
+  auto bit = static_cast<InterceptBit>(kInterceptSparse);
+  InterpreterStack::set_handler(bit, std::make_shared<StridedOnly>());
+  return true;
+}();
 
 }  // namespace
 

@@ -32,6 +32,20 @@ TEST(Criteria, HaveTheValuesOfPython) {
               8.335393, 2e-4);
 }
 
+TEST(Criteria, CtcCountsAlignments) {
+  // Of the 3^4 paths of four even steps 15 spell two different labels: choose(4 + 2, 2 * 2).
+  Tensor even = log_softmax(zeros({4, 2, 3}), 2);
+  Tensor labels = tensor_of(std::vector<int64_t>{1, 2, 2, 1}, {2, 2});
+  Tensor each = CTCLoss({.reduction = "none"})(even, labels, Sizes{4, 4}, Sizes{2, 1});
+  EXPECT_NEAR(values_of(each)[0], std::log(81.0 / 15), 1e-5);
+  EXPECT_NEAR(values_of(each)[1], std::log(81.0 / 10), 1e-5);
+  EXPECT_NEAR(item(CTCLoss()(even, labels, Sizes{4, 4}, Sizes{2, 1})),
+              (std::log(81.0 / 15) / 2 + std::log(81.0 / 10)) / 2, 1e-5);
+  Tensor one_step = narrow(even, 0, 0, 1);
+  EXPECT_EQ(item(CTCLoss({.zero_infinity = true})(one_step, labels, Sizes{1, 1}, Sizes{2, 2})), 0);
+  EXPECT_THROW(CTCLoss()(even, labels, Sizes{4}, Sizes{2, 1}), Error);
+}
+
 TEST(Criteria, RefuseWhatMakesNoSense) {
   EXPECT_THROW(HuberLoss({.reduction = "all"}), Error);
   EXPECT_THROW(TripletMarginLoss({.margin = 0}), Error);

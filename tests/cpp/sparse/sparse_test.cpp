@@ -93,6 +93,51 @@ TEST(Sparse, LayoutsConvert) {
   }
 }
 
+TEST(Sparse, Resizes) {
+  SparseTensor t =
+      sparse_coo_tensor(positions({1}, {1, 1}), reshape(numbers({2, 3}), {1, 2}), {{2, 2}});
+  sparse_resize_(t, {{4, 3}}, 1, 1);
+  EXPECT_TRUE(same(to_dense(t), reshape(numbers({0, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0}), {4, 3})));
+  EXPECT_THROW(sparse_resize_(t, {{4, 2}}, 1, 1), Error);
+  EXPECT_THROW(sparse_resize_(t, {{4, 3}}, 2, 0), Error);
+  EXPECT_THROW(sparse_resize_(t, {{4, 3}}, 1, 0), Error);
+  sparse_resize_and_clear_(t, {{2}}, 1, 0);
+  EXPECT_EQ(t.nnz(), 0);
+  EXPECT_TRUE(same(to_dense(t), zeros({2}, kFloat64)));
+  sparse_resize_(t, {{1, 2}}, 2, 0);
+  EXPECT_EQ(t.sparse_dim(), 2);
+}
+
+// refusal gives the message with which a call is refused, which must be of the kind.
+template <class F>
+std::string refusal(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kNotImplemented);
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(Sparse, OperatorsOfStridedTensorsRefuseHandles) {
+  Tensor handle = coalesce(sample()).handle();
+  Tensor list[] = {ones({2, 3}, kFloat64), handle};
+  auto names = [](const std::string& message, const char* name) {
+    return message.find(name) != std::string::npos &&
+           message.find("sparse_coo") != std::string::npos;
+  };
+  EXPECT_PRED2(names, refusal([&] { add(handle, 1); }), "'add'");
+  EXPECT_PRED2(names, refusal([&] { exp(handle); }), "'exp'");
+  EXPECT_PRED2(names, refusal([&] { sum(handle); }), "'sum'");
+  EXPECT_PRED2(names, refusal([&] { matmul(handle, ones({3, 2}, kFloat64)); }), "'mm'");
+  EXPECT_PRED2(names, refusal([&] { reshape(handle, {-1}); }), "");
+  EXPECT_PRED2(names, refusal([&] { cat(TensorList(list)); }), "'cat'");
+  EXPECT_PRED2(names, refusal([&] { mul_(list[0], handle); }), "'mul_'");
+  EXPECT_TRUE(same(add(ones({2, 3}, kFloat64), SparseTensor(handle)),
+                   add(to_dense(SparseTensor(handle)), 1)));
+}
+
 TEST(Sparse, BadPartsAreRefused) {
   Tensor at = positions({0, 5}, {1, 2});
   EXPECT_THROW(sparse_coo_tensor(at, numbers({1, 2}), {{3}}), Error);

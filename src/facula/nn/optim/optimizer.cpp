@@ -51,6 +51,15 @@ void Optimizer::add_params(std::vector<Tensor> params) {
   groups_.push_back(std::move(params));
 }
 
+void Optimizer::check_gradient(const Tensor& param, const Tensor& grad) const {
+  if (can_update(param, grad)) return;
+  raise_error(ErrorKind::kNotImplemented, name_,
+              ": expected a floating-point CPU parameter and a gradient of its type and shape, "
+              "got ",
+              dtype_name(param.dtype()), " ", list_text(param.sizes()), " and ",
+              dtype_name(grad.dtype()), " ", list_text(grad.sizes()));
+}
+
 void Optimizer::step() {
   size_t index = 0;
   for (size_t g = 0; g < groups_.size(); ++g) {
@@ -58,13 +67,7 @@ void Optimizer::step() {
       ParamState& state = states_[index++];
       AutogradMeta* meta = find_meta(p.impl());
       if (!meta || !meta->grad.defined()) continue;
-      if (!can_update(p, meta->grad)) {
-        raise_error(ErrorKind::kNotImplemented, name_,
-                    ": expected a floating-point CPU parameter "
-                    "and a gradient of its type and shape, got ",
-                    dtype_name(p.dtype()), " ", list_text(p.sizes()), " and ",
-                    dtype_name(meta->grad.dtype()), " ", list_text(meta->grad.sizes()));
-      }
+      check_gradient(p, meta->grad);
       update_param(g, p, meta->grad, state);
       bump_version(p, name_);
     }

@@ -52,6 +52,9 @@ class FACULA_API Optimizer {
   virtual void update_param(size_t group, const Tensor& param, const Tensor& grad,
                             ParamState& state) = 0;
   virtual double& rate(size_t group) = 0;
+  // check_gradient refuses gradients that update_param does not take: by default all but strided
+  // ones of the parameter's type and shape.
+  virtual void check_gradient(const Tensor& param, const Tensor& grad) const;
 
   const char* name_;
   const Layout& layout_;
