@@ -38,8 +38,8 @@ bool fits_layout(const Tensor& gradient, const TensorImpl* leaf) {
 }
 
 Tensor add_gradients(const Tensor& present, const Tensor& gradient) {
-  constexpr uint8_t kOwn = kInterceptSparse | kInterceptSubclass;
-  if (grad_enabled() || (present->intercept & kOwn) || (gradient->intercept & kInterceptSubclass)) {
+  constexpr uint8_t kOwn = kInterceptSparse | kInterceptDispatch;
+  if (grad_enabled() || (present->intercept & kOwn) || (gradient->intercept & kInterceptDispatch)) {
     return gradient_ops.add(present, gradient);
   }
   gradient_ops.add_inplace(present, gradient);
@@ -101,7 +101,7 @@ void AccumulateGrad::drop_edge() noexcept {
 Tensor AccumulateGrad::first(Tensor gradient) const {
   if (gradient->intercept & kInterceptSparse) [[unlikely]]
     return gradient->refs.load() == 1 ? gradient : gradient_ops.clone(gradient);
-  if (gradient->intercept & kInterceptSubclass) [[unlikely]]
+  if (gradient->intercept & kInterceptDispatch) [[unlikely]]
     return grad_enabled() || !fits_layout(gradient, leaf_) ? gradient_ops.clone(gradient)
                                                            : detach(gradient);
   if (fits_layout(gradient, leaf_)) {

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "facula/autograd/meta.h"
+#include "facula/core/intercept.h"
 
 namespace facula {
 
@@ -60,10 +61,6 @@ void move_retained(TensorImpl* t, Node* from);
 
 // is_unshared says that nobody else sees the tensor or its bytes, so they may be overwritten.
 bool is_unshared(const Tensor& t);
-
-// kInterceptSparse is the intercept bit of tensors of another layout than strided, which have no
-// elements of their own (see sparse/parts.h).
-inline constexpr uint8_t kInterceptSparse = 8;
 
 // fit_layout_of_gradient turns a gradient of another layout than strided into one that a node can
 // take; the layer that has such layouts fills it. Accumulators take all.

@@ -6,7 +6,7 @@
 namespace facula {
 
 // Tensors with one of these bits may have no memory: none but operators may read or write them.
-inline constexpr uint8_t kInterceptHidden = kInterceptSubclass | kInterceptBatched;
+inline constexpr uint8_t kInterceptHidden = kInterceptDispatch | kInterceptBatched;
 
 // detach_batched and detach_dispatched take a tensor from its history, the first one inside vmap,
 // the second one of a class with a __torch_dispatch__. The layers that have them set them.

@@ -65,7 +65,7 @@ Tensor (*detach_dispatched)(const Tensor& t) = nullptr;
 
 Tensor detach(const Tensor& t) {
   if ((t->intercept & kInterceptBatched) && detach_batched) return detach_batched(t);
-  if ((t->intercept & kInterceptSubclass) && detach_dispatched) return detach_dispatched(t);
+  if ((t->intercept & kInterceptDispatch) && detach_dispatched) return detach_dispatched(t);
   return alias(t);
 }
 

@@ -151,7 +151,7 @@ Tensor SavedTensor::restore(const Node* node) const {
   Tensor kept = extra_ && extra_->hooks ? extra_->hooks->unpack(extra_->packed) : tensor_;
   FACULA_CHECK(kept.defined(), kType, "the unpack hook of a saved tensor must give a Tensor");
   // An input of a class with a __torch_dispatch__ is the object that was given, history and all.
-  bool own = (kept->intercept & kInterceptSubclass) && !is_output_;
+  bool own = (kept->intercept & kInterceptDispatch) && !is_output_;
   if (own && requires_grad(kept) == (extra_ && extra_->edge.valid())) return kept;
   Tensor out = detach(kept);
   if (is_output_) {

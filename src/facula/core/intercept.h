@@ -10,11 +10,11 @@ namespace facula {
 
 // Intercept bits of tensors, and which stack they belong to.
 enum InterceptBit : uint8_t {
-  kInterceptSubclass = 1,   // has a __torch_function__ of its own
-  kInterceptBatched = 2,    // has a dimension that vmap hides, or a tangent
-  kInterceptProxy = 4,      // stands for a value of a traced program
-  kInterceptFake = 16,      // has no data
-  kInterceptDispatch = 32,  // has a __torch_dispatch__ of its own
+  kInterceptDispatch = 1,  // of a class with a __torch_dispatch__, which takes the calls
+  kInterceptBatched = 2,   // has a dimension that vmap hides
+  kInterceptProxy = 4,     // stands for a value of a traced program
+  kInterceptSparse = 8,    // of another layout than strided, without elements of its own
+  kInterceptFake = 16,     // has no data
 };
 inline constexpr uint8_t kInterceptAbove = 0x0f, kInterceptBelow = 0xf0;
 

@@ -26,7 +26,7 @@ void copy_into(const Tensor& dst, const Tensor& src) { copy_(dst, src); }
 Tensor as_real(const Tensor& t) { return view_as_real(t); }
 Tensor as_complex(const Tensor& t) { return view_as_complex(t); }
 bool has_nan(const Tensor& t) {
-  if (t->intercept & kInterceptSubclass) return false;  // only its class can read its values
+  if (t->intercept & kInterceptDispatch) return false;  // only its class can read its values
   Tensor flags = to_contiguous(all_samples(isnan(t)));
   const bool* p = flags.data_as<bool>();
   for (int64_t i = 0; i < flags.numel(); ++i) {

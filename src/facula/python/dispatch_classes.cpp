@@ -146,7 +146,7 @@ class DispatchedCall {
  public:
   DispatchedCall(const BoxedOp& op, std::span<Value> args) : op_(op), args_(args) {
     each_tensor(args, [&](const Tensor& t) {
-      if (!(t->intercept & kInterceptSubclass)) return;
+      if (!(t->intercept & kInterceptDispatch)) return;
       objects_.push_back(own(wrap(t)));
     });
   }
@@ -242,14 +242,14 @@ class DispatchedCall {
   Owned begun_;
 };
 
-// ClassDispatch is the handler of tensors with kInterceptSubclass.
+// ClassDispatch is the handler of tensors with kInterceptDispatch.
 struct ClassDispatch final : Interpreter {
   const char* name() const override { return "__torch_dispatch__"; }
   Values call(const OpInfo& op, std::span<Value> args) override {
     GilLock lock;
     // A class may be called from within another's function, and it may call its own operators.
     InterpreterStack& stack = InterpreterStack::of_thread();
-    stack.restore_bits(static_cast<uint8_t>(stack.without_bits(0) & ~kInterceptSubclass));
+    stack.restore_bits(static_cast<uint8_t>(stack.without_bits(0) & ~kInterceptDispatch));
     return DispatchedCall(static_cast<const BoxedOp&>(op), args).run();
   }
 };
@@ -335,7 +335,7 @@ Scalar dispatched_value(const Tensor& t) {
 
 Tensor dispatched_seed(const Tensor& root, Tensor seed) {
   bool implied = root->numel == 1 && !root.is_complex() && requires_grad(root);
-  if (seed.defined() || !implied || !(root->intercept & kInterceptSubclass)) return seed;
+  if (seed.defined() || !implied || !(root->intercept & kInterceptDispatch)) return seed;
   NoGrad off;
   return ones_like(root);
 }
@@ -347,7 +347,7 @@ void init_dispatch_classes(PyObject* module) {
   check(PyDict_SetItem(tensor_type.tp_dict, dispatch_name(), disabled_dispatch));
   PyType_Modified(&tensor_type);
   detach_dispatched = detach_object;
-  InterpreterStack::set_handler(kInterceptSubclass, std::make_shared<ClassDispatch>());
+  InterpreterStack::set_handler(kInterceptDispatch, std::make_shared<ClassDispatch>());
 }
 
 }  // namespace facula::python

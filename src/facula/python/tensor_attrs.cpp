@@ -202,7 +202,7 @@ const Attribute kAttributes[] = {
      nullptr},
     {"data",
      [](const Tensor& t) {
-       bool asks = t->intercept & kInterceptSubclass;
+       bool asks = t->intercept & kInterceptDispatch;
        return wrap(asks ? detach(t) : alias_unversioned(t));
      },
      assign_data},

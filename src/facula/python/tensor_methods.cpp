@@ -54,7 +54,7 @@ PyObject* item(PyObject* self, PyObject*) {
     FACULA_CHECK(t.numel() == 1, kRuntime, "a Tensor with ", t.numel(),
                  " elements cannot be converted to Scalar");
     FACULA_CHECK(!t.is_meta(), kRuntime, "Tensor.item() cannot be called on meta tensors");
-    if (t->intercept & kInterceptSubclass) return scalar_object(dispatched_value(t));
+    if (t->intercept & kInterceptDispatch) return scalar_object(dispatched_value(t));
     return element(t, t.storage_offset());
   });
 }
@@ -72,7 +72,7 @@ PyObject* nested_list(const Tensor& t, int d, int64_t offset) {
 PyObject* tolist(PyObject* self, PyObject*) {
   return method(self, "tolist", [&](const Tensor& t) {
     FACULA_CHECK(!t.is_meta(), kNotImplemented, "Tensor.tolist() cannot be called on meta tensors");
-    FACULA_CHECK(!(t->intercept & kInterceptSubclass), kRuntime,
+    FACULA_CHECK(!(t->intercept & kInterceptDispatch), kRuntime,
                  ".tolist() is not supported for tensor subclasses, got ", type_name(self));
     return nested_list(t, 0, t.storage_offset());
   });
@@ -83,7 +83,7 @@ PyObject* numpy(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* k
     FACULA_CHECK(n == 0, kType, "numpy() takes 0 positional arguments but ", n, " were given");
     PyObject* f = argument("numpy", "force", 0, args, n, kwnames);
     bool force = f && to_bool(f, "numpy");
-    FACULA_CHECK(!(t->intercept & kInterceptSubclass), kRuntime,
+    FACULA_CHECK(!(t->intercept & kInterceptDispatch), kRuntime,
                  ".numpy() is not supported for tensor subclasses.");
     if (requires_grad(t) && grad_enabled() && !force) {
       raise_error(ErrorKind::kRuntime, "Can't call numpy() on Tensor that requires grad. Use ",
@@ -181,7 +181,7 @@ PyObject* untyped_storage(PyObject* self, PyObject*) {
   return method(self, "untyped_storage", [](const Tensor& t) {
     FACULA_CHECK(!(t->intercept & kInterceptBatched), kRuntime,
                  "untyped_storage: a tensor inside vmap has no storage");
-    FACULA_CHECK(!(t->intercept & kInterceptSubclass) || t->storage->data(), kRuntime,
+    FACULA_CHECK(!(t->intercept & kInterceptDispatch) || t->storage->data(), kRuntime,
                  "untyped_storage: a tensor that its class made by _make_wrapper_subclass has no "
                  "storage");
     return wrap_storage(t->storage);
@@ -317,7 +317,7 @@ PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject
   return guarded([&]() -> PyObject* {
     FACULA_CHECK(n >= 2 && PyType_Check(args[0]), kType, "cls must be a type");
     const Tensor& data = expect_tensor(args[1], "_make_subclass");
-    bool asks = data->intercept & kInterceptSubclass;
+    bool asks = data->intercept & kInterceptDispatch;
     Tensor t = alias_unversioned(asks ? detach(data) : data);
     PyObject* grad = argument("_make_subclass", "require_grad", 2, args, n, kwnames);
     if (grad && to_bool(grad, "_make_subclass")) set_requires_grad(t, true);

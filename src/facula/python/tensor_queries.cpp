@@ -51,7 +51,7 @@ PyObject* as_complex(PyObject* self, PyObject*) {
     FACULA_CHECK(t.numel() == 1, kValue,
                  "only one element tensors can be converted to Python scalars");
     FACULA_CHECK(!t.is_meta(), kRuntime, "complex: a meta tensor has no value");
-    bool asks = t->intercept & kInterceptSubclass;
+    bool asks = t->intercept & kInterceptDispatch;
     Scalar s = asks ? dispatched_value(t) : scalar_at(t.data(), t.dtype());
     return PyComplex_FromDoubles(s.re, s.im);
   });

@@ -128,7 +128,7 @@ Scalar value_of(PyObject* self, const char* op) {
     raise_error(ErrorKind::kValue, "only one element tensors can be converted to Python scalars");
   }
   FACULA_CHECK(!t.is_meta(), kRuntime, op, ": a meta tensor has no value");
-  if (t->intercept & kInterceptSubclass) return dispatched_value(t);
+  if (t->intercept & kInterceptDispatch) return dispatched_value(t);
   return scalar_at(t.data(), t.dtype());
 }
 

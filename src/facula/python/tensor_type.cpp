@@ -152,8 +152,8 @@ PyObject* wrap_as(PyTypeObject* type, Tensor t) {
   PyObject* o = check(type->tp_alloc(type, 0));
   TensorImpl* p = t.forget();
   p->python = o;
-  p->intercept &= static_cast<uint8_t>(~kInterceptSubclass);
-  if (has_dispatch(type)) p->intercept |= kInterceptSubclass;
+  p->intercept &= static_cast<uint8_t>(~kInterceptDispatch);
+  if (has_dispatch(type)) p->intercept |= kInterceptDispatch;
   reinterpret_cast<PyTensor*>(o)->impl = p;
   return o;
 }

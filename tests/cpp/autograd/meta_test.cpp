@@ -77,7 +77,7 @@ TEST_F(Meta, DetachAsksTheInterpreterBehindATensor) {
     return alias(t);
   };
   Tensor plain = vec({1}), hidden = vec({2});
-  hidden->intercept |= kInterceptSubclass;
+  hidden->intercept |= kInterceptDispatch;
   detach(plain);
   EXPECT_EQ(asked, 0);
   EXPECT_EQ(values(detach(hidden)), (Numbers{2}));
