@@ -42,7 +42,7 @@ TEST(Vmap, RefusesToWriteSamplesIntoASharedTensor) {
 }
 
 TEST(Vmap, RefusesToWriteOneByOneIntoSamplesThatShareMemory) {
-  Tensor shared = zeros(IntList({3})), mask = gt(ones(IntList({2, 3})), Scalar(0));
+  Tensor shared = zeros(IntList({3})), mask = gt(ones(IntList({3})), Scalar(0));
   Tensor samples = expand(unsqueeze(shared, 0), IntList({2, 3}));
   auto write = [&](const std::vector<Tensor>& t) {
     return masked_scatter_(t[0], t[1], ones(IntList({3})));
