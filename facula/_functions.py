@@ -133,12 +133,22 @@ def typename(obj: Any) -> str:
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Set the default dtype by the name of a legacy tensor type."""
+    """Set the default dtype by a legacy tensor type, or by its name.
+
+    Raises TypeError for all but legacy types of floating-point tensors.
+    """
+    named = t
     if isinstance(t, str):
         import facula
 
-        t = getattr(facula, t.rsplit(".", 1)[-1])
-    _C.set_default_dtype(t.dtype)
+        named = getattr(facula, t.rsplit(".", 1)[-1], None)
+    dtype = getattr(named, "dtype", None)
+    if not isinstance(named, type) or not isinstance(dtype, _C.dtype):
+        raise TypeError(
+            "set_default_tensor_type: invalid type object: expected a floating-point tensor type "
+            f"such as FloatTensor, got {t!r}"
+        )
+    _C.set_default_dtype(dtype)
 
 
 _deterministic = 0  # 1: only warn, 2: an error

@@ -297,3 +297,11 @@ def test_unravel_index_takes_sizes_and_one_size():
         facula.unravel_index(where, (-2, 3))
     with pytest.raises(TypeError, match="integer"):
         facula.unravel_index(where.double(), (2, 3))
+
+
+@pytest.mark.parametrize("t", ["nearest-exact", "", 3, "facula.nn", "zeros", facula.float64])
+def test_default_type_is_a_legacy_type(t):
+    with pytest.raises(TypeError, match="expected a floating-point tensor type"):
+        facula.set_default_tensor_type(t)
+    with pytest.raises(TypeError, match="only floating-point types"):
+        facula.set_default_tensor_type("facula.LongTensor")

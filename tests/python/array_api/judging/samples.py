@@ -50,7 +50,6 @@ for _names, _dtypes in {
     "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 sin sinh sqrt tan "
     "tanh": INEXACT,
     "abs negative positive square isfinite isinf isnan conj real round": NUMERIC,
-    "sign": NUMERIC,
     "imag": COMPLEX,
     "ceil floor trunc": REAL,
     "signbit": FLOATS,
@@ -58,7 +57,7 @@ for _names, _dtypes in {
     "logical_not": ["bool"],
 }.items():
     for _name in _names.split():
-        SAMPLES[_name] = _unary(_dtypes, complex_too=_dtypes is not INEXACT and _name != "sign")
+        SAMPLES[_name] = _unary(_dtypes, complex_too=_dtypes is not INEXACT)
 
 
 def _binary(dtypes):
@@ -131,12 +130,20 @@ def _(d):
     return [base, exponent], {}
 
 
-@sample("reciprocal")
-def _(d):
-    x = d.array(d.one(*INEXACT), special=False)
-    if x.dtype.kind == "c":
-        x[x == 0] = 1  # NaN in NumPy, infinite here; the standard leaves it open
-    return [x], {}
+def _without_complex_zero(dtypes):
+    """Draw an array; of complex zeros NumPy gives NaN, and the standard leaves them open."""
+
+    def draw(d: Draw):
+        x = d.array(d.one(*dtypes), special=False)
+        if x.dtype.kind == "c":
+            x[x == 0] = 1
+        return [x], {}
+
+    return draw
+
+
+SAMPLES["reciprocal"] = _without_complex_zero(INEXACT)
+SAMPLES["sign"] = _without_complex_zero(NUMERIC)
 
 
 @sample("clip")
