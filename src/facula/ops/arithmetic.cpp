@@ -312,8 +312,8 @@ Scalar limit(const Tensor& self, const Scalar& bound) {
   }
   if (bound.is_floating() || bound.kind == kUInt64) return bound;
   int bits = static_cast<int>(item_size(type) * 8);
-  int64_t low = is_signed(type) ? -(int64_t{1} << (bits - 1)) : 0;
   int64_t high = bits == 64 ? INT64_MAX : (int64_t{1} << (is_signed(type) ? bits - 1 : bits)) - 1;
+  int64_t low = is_signed(type) ? -high - 1 : 0;
   return Scalar(std::clamp(bound.to_int(), low, high));
 }
 
