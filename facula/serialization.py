@@ -20,6 +20,7 @@ from typing import IO, Any
 
 import facula
 from facula import _checkpoint, _restore
+from facula._alias import under_alias
 
 __all__ = [
     "add_safe_globals",
@@ -107,7 +108,7 @@ def save(
             f"got {type(f).__name__}"
         )
     data, pieces, foreign = _checkpoint.pickle_of(obj, pickle_protocol)
-    if foreign and not _under_alias():
+    if foreign and not under_alias():
         warnings.warn(
             f"save: {', '.join(foreign)} will be refused by load() until it is declared safe "
             "with facula.serialization.add_safe_globals",
@@ -232,7 +233,7 @@ def load(
     objects = False
     for name in pickle_load_args.keys() - _PICKLE_OPTIONS:
         raise TypeError(f"load() got an unexpected keyword argument {name!r}")
-    if _under_alias():
+    if under_alias():
         objects = weights_only is False
         weights_only = None
         pickle_module = None if pickle_module is pickle else pickle_module
@@ -256,12 +257,6 @@ def load(
                 "and try to load from it instead."
             )
     return _load(f, map_location, None, objects)
-
-
-def _under_alias() -> bool:
-    """Say whether the program imports torch and gets Facula."""
-    alias = sys.modules.get("facula.as_torch")
-    return alias is not None and alias.installed()
 
 
 def _load(file: Any, map_location: Any, mapped: Any, objects: bool) -> Any:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import facula
+from facula._alias import under_alias
 from facula.utils.data.collate import default_collate, default_convert
 from facula.utils.data.dataset import IterableDataset
 from facula.utils.data.sampler import (
@@ -180,8 +180,7 @@ def _check_workers(
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
     if num_workers > 0:
-        alias = sys.modules.get("facula.as_torch")
-        if alias is None or not alias.installed():
+        if not under_alias():
             raise NotImplementedError(
                 f"DataLoader: worker processes are not built yet, got num_workers={num_workers}; "
                 "use num_workers=0, which loads in the main process"
