@@ -117,19 +117,40 @@ bool is_full_mask(const Tensor& self, TensorList indices) {
          self.dim() > 0 && indices[0].sizes() == self.sizes() && !self.is_meta();
 }
 
+// pick fills out, whose first dimensions are those of the positions, from in.
+void pick(const kernels::View& out, const Tensor& in, const kernels::View* at, size_t count,
+          int64_t numel) {
+  Fault fault;
+  {
+    LongWork work(numel);
+    kernels::index->index(out, view(in), at, static_cast<int>(count), &fault);
+  }
+  check_position(fault, "index", ErrorKind::kIndex);
+}
+
 Tensor index_into(const AdvancedIndex& plan) {
   Tensor r = new_empty(plan.result_sizes, plan.self.dtype(), plan.self.device());
   if (plan.self.is_meta()) return r;
   std::vector<kernels::View> at;
   for (const Tensor& t : plan.indices) at.push_back(view(t));
   Tensor out = plan.operand(r);
-  Fault fault;
-  {
-    LongWork work(r.numel());
-    kernels::index->index(view(out), view(plan.self), at.data(), static_cast<int>(at.size()),
-                          &fault);
-  }
-  check_position(fault, "index", ErrorKind::kIndex);
+  pick(view(out), plan.self, at.data(), at.size(), r.numel());
+  return r;
+}
+
+// is_rows says whether the subscript is one tensor of positions in the first dimension, which needs
+// no plan.
+bool is_rows(const Tensor& self, TensorList indices) {
+  return indices.size() == 1 && indices[0].defined() && indices[0].dtype() == kInt64 &&
+         self.dim() > 0 && !self.is_meta() && !indices[0].is_meta();
+}
+
+Tensor pick_rows(const Tensor& self, const Tensor& at) {
+  Sizes sizes = at.sizes().to_sizes();
+  for (int64_t d = 1; d < self.dim(); ++d) sizes.push_back(self.sizes()[d]);
+  Tensor r = new_empty(sizes, self.dtype(), self.device());
+  kernels::View positions = view(at);
+  pick(view(r), self, &positions, 1, r.numel());
   return r;
 }
 
@@ -183,6 +204,7 @@ namespace forward {
 
 Tensor index(const Tensor& self, TensorList indices) {
   if (is_full_mask(self, indices)) return forward::masked_select(self, indices[0]);
+  if (is_rows(self, indices)) return pick_rows(self, indices[0]);
   AdvancedIndex plan = prepare_index(self, indices);
   if (!plan.indices.empty()) return index_into(plan);
   Tensor r = new_empty(self.sizes(), self.dtype(), self.device());

@@ -302,6 +302,9 @@ Tensor get(const Tensor& self, PyObject* index) {
   bool tuple = PyTuple_CheckExact(index);
   PyObject* const* items = tuple ? &PyTuple_GET_ITEM(index, 0) : &index;
   if (plain_view(self, items, tuple ? PyTuple_GET_SIZE(index) : 1, out)) return out;
+  if (is_tensor(index) && unwrap(index).dim() > 0 && consumed(index) <= self.dim()) {
+    return facula::index(self, TensorList(&unwrap(index), 1));
+  }
   Index parsed(self);
   parse(parsed, self, index);
   if (parsed.tensors.empty()) return parsed.view.result();
