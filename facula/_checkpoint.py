@@ -1,6 +1,6 @@
 """What `save` puts into a `.pt` file: the pieces of storages that the tensors of an object need,
 and the pickle that refers to them by PyTorch's names. `_restore.py` is the way back,
-`serialization.py` reads and writes the zip.
+`serialization.py` reads and writes the zip, `_checkpoint_stream.py` the older format.
 """
 
 from __future__ import annotations
@@ -66,6 +66,11 @@ class Piece:
     def flat(self) -> facula.Tensor:
         """Return the elements as a 1-d tensor that shares their memory."""
         return self.tensor.detach().as_strided((self.high - self.low,), (1,), self.low)
+
+    def stored(self) -> facula.Tensor:
+        """Return the elements of the storage as which they are written: bytes for some dtypes."""
+        flat = self.flat()
+        return flat.view(facula.uint8) if dtype_name(flat.dtype) in _UNTYPED else flat
 
 
 def _extent(t: facula.Tensor) -> tuple[int, int]:
@@ -144,17 +149,22 @@ class _Layout:
 class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
     """Writes tensors as calls of PyTorch's rebuild functions over persistent ids of storages.
 
-    It runs twice: first `collecting`, to learn which tensors there are, then to write.
+    It runs twice: first `collecting`, to learn which tensors there are, then to write, for a
+    `stream` with the ids of the older format.
     """
 
-    def __init__(self, file: Any, protocol: int, layout: _Layout, collecting: bool) -> None:
+    def __init__(
+        self, file: Any, protocol: int, layout: _Layout, collecting: bool, stream: bool = False
+    ) -> None:
         super().__init__(file, protocol)
-        self.layout, self.collecting = layout, collecting
+        self.layout, self.collecting, self.stream = layout, collecting, stream
         self.count = 0
         self.foreign: dict[str, None] = {}
 
     def persistent_id(self, obj: Any) -> Any:
-        return obj.id if isinstance(obj, _StorageId) else None
+        if not isinstance(obj, _StorageId):
+            return None
+        return (*obj.id, None) if self.stream else obj.id
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         if isinstance(obj, facula.dtype):
@@ -222,7 +232,9 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
         rest = (offset, tuple(t.shape), tuple(placed.stride()), t.requires_grad, OrderedDict())
         count, where, name = piece.high - piece.low, str(t.device), dtype_name(t.dtype)
         if name in _UNTYPED:
-            kind = _named("torch.storage", "UntypedStorage")
+            # PyTorch reads streams of typed storages only.
+            bare = ("torch", "ByteStorage") if self.stream else ("torch.storage", "UntypedStorage")
+            kind = _named(*bare)
             storage = _StorageId(kind, piece.key, where, count * t.element_size())
             return _named("torch._utils", "_rebuild_tensor_v3"), (storage, *rest, t.dtype)
         storage = _StorageId(_named("torch", _STORAGE_NAMES[name]), piece.key, where, count)
@@ -236,15 +248,18 @@ class _StorageId:
         self.id = ("storage", kind, key, location, count)
 
 
-def pickle_of(obj: Any, protocol: int) -> tuple[bytes, list[Piece], list[str]]:
+def pickle_of(
+    obj: Any, protocol: int, stream: bool = False
+) -> tuple[bytes, list[Piece], list[str]]:
     """Return the pickle of an object, the pieces it refers to by their `key`, and the names of
-    classes and functions in it that `load` will take only when they are declared safe.
+    classes and functions in it that `load` will take only when they are declared safe. With
+    `stream` the ids of storages are those of the format before PyTorch 1.6.
     """
     layout = _Layout()
     _Pickler(io.BytesIO(), protocol, layout, collecting=True).dump(obj)
     layout.settle()
     file = io.BytesIO()
-    writer = _Pickler(file, protocol, layout, collecting=False)
+    writer = _Pickler(file, protocol, layout, collecting=False, stream=stream)
     writer.dump(obj)
     pieces = sorted((p for p in layout.pieces if p.key), key=lambda p: int(p.key))
     return file.getvalue(), pieces, list(writer.foreign)

@@ -46,6 +46,7 @@ class TypedStorage:
     """A storage seen as elements of one dtype."""
 
     dtype: Any = None
+    _elements: Any = None  # a 1-d tensor, of storages that come from a file
 
     def __init__(self, *args: Any, wrap_storage: Any = None, dtype: Any = None) -> None:
         if dtype is not None:

@@ -12,26 +12,21 @@ from typing import Any
 
 import facula
 from facula import _objects
+from facula._legacy import TypedStorage
+from facula._storage_ids import (
+    STORAGES,
+    StorageKind,
+    elements,
+    is_module_id,
+    storage_id,
+    stored,
+    whole,
+)
 from facula._unpickle import Unpickler
 
 __all__ = ["Reader", "is_known"]
 
-_STORAGES = {
-    "DoubleStorage": "float64",
-    "FloatStorage": "float32",
-    "HalfStorage": "float16",
-    "BFloat16Storage": "bfloat16",
-    "LongStorage": "int64",
-    "IntStorage": "int32",
-    "ShortStorage": "int16",
-    "CharStorage": "int8",
-    "ByteStorage": "uint8",
-    "BoolStorage": "bool",
-    "ComplexDoubleStorage": "complex128",
-    "ComplexFloatStorage": "complex64",
-    "UntypedStorage": None,
-}
-_DTYPES = {name for name in _STORAGES.values() if name} | {"uint16", "uint32", "uint64"}
+_DTYPES = {name for name in STORAGES.values() if name} | {"uint16", "uint32", "uint64"}
 _DTYPE_ALIASES = {
     "float": "float32",
     "double": "float64",
@@ -53,28 +48,11 @@ class _Maker:
         self.name, self.make, self.kind = name, make, kind
 
 
-class _StorageKind:
-    """A class of storages: the elements' type, or None for bytes."""
-
-    def __init__(self, dtype: str | None) -> None:
-        self.dtype = dtype
-
-
 class _TypeName:
     """A class that is only named, as the type of a tensor."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-
-
-class _Stored:
-    """A storage of the file: its bytes as a 1-d tensor, and the type they were saved with."""
-
-    def __init__(self, data: facula.Tensor, dtype: Any) -> None:
-        self.data, self.dtype = data, dtype
-
-    def as_type(self, dtype: Any) -> facula.Tensor:
-        return self.data if self.data.dtype == dtype else self.data.view(dtype)
 
 
 def _encode(text: Any, encoding: Any = "latin1") -> bytes:
@@ -130,8 +108,8 @@ def _builtin(name: str) -> _Maker | None:
 def _library_name(module: str, name: str) -> Any:
     """Return what a name of PyTorch (or of Facula) stands for; None where there is no such."""
     if module in ("torch", "torch.storage"):
-        if name in _STORAGES:
-            return _StorageKind(_STORAGES[name])
+        if name in STORAGES:
+            return StorageKind(STORAGES[name])
     if module == "torch":
         if name in _DTYPES or name in _DTYPE_ALIASES:
             return getattr(facula, _DTYPE_ALIASES.get(name, name))
@@ -194,20 +172,14 @@ def _layout(name: Any) -> Any:
     return getattr(facula, kind)
 
 
-def _whole(values: Any) -> bool:
-    return isinstance(values, (tuple, list)) and all(
-        type(v) is int and 0 <= v < 2**63 for v in values
-    )
-
-
 def _tensor_over(
-    storage: _Stored, dtype: Any, offset: Any, size: Any, stride: Any, requires_grad: Any
+    storage: TypedStorage, dtype: Any, offset: Any, size: Any, stride: Any, requires_grad: Any
 ) -> facula.Tensor:
-    if not isinstance(storage, _Stored):
+    if not isinstance(storage, TypedStorage) or storage._elements is None:
         raise UnpicklingError("Weights only load failed: a tensor without storage")
-    if not _whole((offset,)) or not _whole(size) or not _whole(stride) or len(size) != len(stride):
+    if not whole((offset,)) or not whole(size) or not whole(stride) or len(size) != len(stride):
         raise RuntimeError(f"load: damaged tensor: size {size}, stride {stride}, offset {offset}")
-    data = storage.as_type(dtype)
+    data = elements(storage, dtype)
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if 0 not in size and last >= data.numel():
         raise RuntimeError(
@@ -216,7 +188,7 @@ def _tensor_over(
         )
     if 0 in size:
         offset = 0
-    t = data.as_strided(tuple(size), tuple(stride), offset).data
+    t = data.as_strided(tuple(size), tuple(stride), data.storage_offset() + offset).data
     return t.requires_grad_() if requires_grad is True else t
 
 
@@ -263,7 +235,7 @@ def _rebuild_tensor_v3(
 
 
 def _rebuild_meta(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> facula.Tensor:
-    if not _whole(size) or not _whole(stride):
+    if not whole(size) or not whole(stride):
         raise RuntimeError(f"load: damaged tensor: size {size}, stride {stride}")
     t = facula.empty_strided(tuple(size), tuple(stride), dtype=dtype, device="meta")
     return t.requires_grad_() if requires_grad is True else t
@@ -273,6 +245,17 @@ def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any, state: Any = N
     if not isinstance(data, facula.Tensor):
         raise UnpicklingError("Weights only load failed: a parameter without tensor")
     return _set_attributes(facula.nn.Parameter(data, requires_grad is True), state)
+
+
+def _restore_parameter(p: facula.nn.Parameter, state: Any) -> None:
+    """Give a parameter the state with which PyTorch before 0.4 wrote it."""
+    if type(state) is not tuple or len(state) not in (3, 5):
+        raise UnpicklingError("Weights only load failed: damaged state of a parameter")
+    if len(state) == 5:
+        p.data, _, _, requires_grad, _ = state
+    else:
+        requires_grad = state[0]
+    p.requires_grad_(requires_grad is True)
 
 
 def _rebuild_from_type(function: Any, cls: Any, args: Any, state: Any) -> Any:
@@ -304,7 +287,7 @@ def _set_attributes(t: Any, state: Any) -> Any:
 def _rebuild_wrapper(cls: Any, dtype: Any, size: Any, strides: Any, offset: Any, *rest: Any) -> Any:
     if not (isinstance(cls, type) and issubclass(cls, facula.Tensor) and _is_safe(cls)):
         raise UnpicklingError("Weights only load failed: unknown type of tensor")
-    if len(rest) != 3 or not (_whole(size) and _whole(strides) and _whole((offset,))):
+    if len(rest) != 3 or not (whole(size) and whole(strides) and whole((offset,))):
         raise UnpicklingError("Weights only load failed: a damaged tensor without memory")
     _, device, requires_grad = rest
     return facula._C._make_wrapper(
@@ -322,7 +305,7 @@ def _rebuild_sparse(layout: Any, data: Any) -> facula.Tensor:
     if not all(isinstance(t, facula.Tensor) for t in data[:count]) or len(data) == count:
         raise UnpicklingError("Weights only load failed: a sparse tensor without parts")
     size = data[count]
-    if not _whole(size):
+    if not whole(size):
         raise RuntimeError(f"load: damaged sparse tensor: size {size}")
     if coo:
         merged = len(data) == 4 and data[3] is True
@@ -355,19 +338,20 @@ def _is_safe(obj: Any) -> bool:
 class Reader:
     """Rebuilds the object of one pickle.
 
-    `record(key, size)` returns the bytes of a storage as a 1-d uint8 tensor (`size` is what the
-    pickle claims), `place(tensor, location)` moves it to where it belongs. With `objects` the
-    pickle may hold objects of any class, as `_objects` says.
+    `record(key, size, width)` returns the bytes of a storage as a 1-d uint8 tensor (`size` is what
+    the pickle claims, `width` are the bytes of a number, 0 where its type is not known yet),
+    `place(tensor, location)` moves it to where it belongs. With `objects` the pickle may hold
+    objects of any class, as `_objects` says.
     """
 
     def __init__(
         self,
-        record: Callable[[str, int], facula.Tensor],
+        record: Callable[[str, int, int], facula.Tensor],
         place: Callable[[facula.Tensor, str], facula.Tensor],
         objects: bool = False,
     ) -> None:
         self.record, self.place, self.objects = record, place, objects
-        self.storages: dict[str, _Stored] = {}
+        self.storages: dict[str, facula.Tensor] = {}
 
     def load(self, data: bytes) -> Any:
         """Return the object; raises UnpicklingError, RuntimeError or EOFError on bad data."""
@@ -375,11 +359,12 @@ class Reader:
 
     def unpickler(self, data: bytes) -> Unpickler:
         """Return the reader of the pickle, for files that hold several."""
-        reader = Unpickler(data, self._global, self._persistent, self._call, self._build)
+        reader = Unpickler(data, self.find, self._persistent, self._call, self._build)
         reader.subclasses = self.objects
         return reader
 
-    def _global(self, module: str, name: str) -> Any:
+    def find(self, module: str, name: str) -> Any:
+        """Return what a name in the pickle stands for; raises UnpicklingError if it may not be."""
         found = _find(module, name)
         if found is None and self.objects:
             return _objects.find(module, name)
@@ -392,30 +377,33 @@ class Reader:
             )
         return found
 
-    def _persistent(self, key: Any) -> _Stored:
-        if type(key) is not tuple or len(key) not in (5, 6) or key[0] != "storage":
-            raise UnpicklingError("Weights only load failed: unknown persistent id")
-        _, kind, name, location, count = key[:5]
-        if (
-            not isinstance(kind, _StorageKind)
-            or type(name) is not str
-            or type(location) is not str
-            or not _whole((count,))
-        ):
-            raise UnpicklingError("Weights only load failed: damaged persistent id")
-        dtype = getattr(facula, kind.dtype) if kind.dtype else facula.uint8
+    def _persistent(self, key: Any) -> Any:
+        if is_module_id(key):
+            return self._class(key[1])
+        dtype, name, location, count, part = storage_id(key)
         if name not in self.storages:
-            size = count * dtype.itemsize
+            width = 0 if key[1].dtype is None else dtype.itemsize // (1 + dtype.is_complex)
             with facula.no_grad():
-                data = self.record(name, size)
-                data = self.place(data.view(dtype), location)
-            self.storages[name] = _Stored(data, dtype)
-        return self.storages[name]
+                data = self.record(name, count * dtype.itemsize, width)
+                self.storages[name] = self.place(data.view(dtype), location)
+        storage = stored(self.storages[name], dtype)
+        if part is None:
+            return storage
+        with facula.no_grad():
+            return stored(elements(storage, dtype).narrow(0, *part), dtype)
+
+    def _class(self, cls: Any) -> Any:
+        """Return a class of modules, which old files name together with its source."""
+        if isinstance(cls, type) and (self.objects or _is_safe(cls)):
+            return cls
+        raise UnpicklingError("Weights only load failed: unknown class of modules")
 
     def _call(self, function: Any, args: tuple, new: bool) -> Any:
         if isinstance(function, _Maker):
             with facula.no_grad():
                 return function.make(*args)
+        if isinstance(function, _TypeName) and function.name == "Parameter" and len(args) == 1:
+            return _rebuild_parameter(*args, True, None)
         if _is_safe(function):
             return function.__new__(function, *args) if new else function(*args)
         if self.objects:
@@ -427,6 +415,8 @@ class Reader:
     def _build(self, obj: Any, state: Any) -> None:
         if type(obj) is OrderedDict and isinstance(state, dict):
             obj.__dict__.update(state)
+        elif type(obj) is facula.nn.Parameter and isinstance(state, tuple):
+            _restore_parameter(obj, state)
         elif _is_safe(type(obj)) or self.objects:
             setter = getattr(obj, "__setstate__", None)
             if setter is not None:

@@ -12,9 +12,16 @@ from collections.abc import Callable
 from pickle import UnpicklingError
 from typing import Any
 
-__all__ = ["Unpickler"]
+__all__ = ["Truncated", "Unpickler"]
 
 _MAX_DEPTH = 100_000  # entries of the mark stack
+# Of tuples within tuples: hashing them takes stack by their depth, time by their number.
+_MAX_TUPLE_DEPTH = 1000
+_MAX_TUPLES = 10_000_000
+
+
+class Truncated(UnpicklingError):
+    """Raised where the data end within an entry of the pickle."""
 
 
 class _Mark:
@@ -48,6 +55,8 @@ class Unpickler:
         self.build = build
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
+        # Of each tuple that holds tuples, by id: itself, its depth and how many it holds.
+        self.nested: dict[int, tuple[tuple, int, int]] = {}
         self.subclasses = False  # whether containers of other classes may be filled
 
     def load(self) -> Any:
@@ -78,7 +87,7 @@ class Unpickler:
     def _take(self, count: int) -> bytes:
         end = self.position + count
         if count < 0 or end > len(self.data):
-            raise UnpicklingError("Weights only load failed: the pickle is cut short")
+            raise Truncated("Weights only load failed: the pickle is cut short")
         piece = self.data[self.position : end]
         self.position = end
         return piece
@@ -86,7 +95,7 @@ class Unpickler:
     def _line(self) -> bytes:
         end = self.data.find(b"\n", self.position)
         if end < 0:
-            raise UnpicklingError("Weights only load failed: the pickle is cut short")
+            raise Truncated("Weights only load failed: the pickle is cut short")
         piece = self.data[self.position : end]
         self.position = end + 1
         return piece
@@ -176,11 +185,23 @@ class Unpickler:
             target[key] = value
 
     def tuple(self) -> None:
-        self.stack.append(tuple(self._pop_to_mark()))
+        self._push(tuple(self._pop_to_mark()))
 
     def _tuple_of(self, count: int) -> None:
         items = [self._pop() for _ in range(count)]
-        self.stack.append(tuple(reversed(items)))
+        self._push(tuple(reversed(items)))
+
+    def _push(self, made: Any) -> None:
+        """Push what was made; tuples nested so deeply that they cannot be hashed are refused."""
+        if isinstance(made, tuple):
+            inner = [self.nested.get(id(i), (i, 1, 1)) for i in made if isinstance(i, tuple)]
+            if inner:
+                depth = 1 + max(entry[1] for entry in inner)
+                count = 1 + sum(entry[2] for entry in inner)
+                if depth > _MAX_TUPLE_DEPTH or count > _MAX_TUPLES:
+                    raise UnpicklingError("Weights only load failed: tuples nested too deeply")
+                self.nested[id(made)] = (made, depth, count)
+        self.stack.append(made)
 
     def frozenset(self) -> None:
         self.stack.append(frozenset(self._pop_to_mark()))
@@ -190,14 +211,14 @@ class Unpickler:
         function = self._pop()
         if type(args) is not tuple:
             raise UnpicklingError("Weights only load failed: REDUCE wants a tuple of arguments")
-        self.stack.append(self.call(function, args, False))
+        self._push(self.call(function, args, False))
 
     def newobj(self) -> None:
         args = self._pop()
         cls = self._pop()
         if type(args) is not tuple:
             raise UnpicklingError("Weights only load failed: NEWOBJ wants a tuple of arguments")
-        self.stack.append(self.call(cls, args, True))
+        self._push(self.call(cls, args, True))
 
     def do_build(self) -> None:
         state = self._pop()

@@ -2,6 +2,7 @@
 
 A file is a zip of stored (not compressed) records: `data.pkl` describes the object, `data/N` are
 the little-endian bytes of storages. `_checkpoint.py` makes the pickle, `_restore.py` reads it.
+The format before PyTorch 1.6 is the matter of `_checkpoint_stream.py`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 import facula
-from facula import _checkpoint, _restore
+from facula import _checkpoint, _checkpoint_stream, _restore
 from facula._alias import under_alias
+from facula._bytes import CHUNK, bytes_of
 
 __all__ = [
     "add_safe_globals",
@@ -32,7 +34,6 @@ __all__ = [
 ]
 
 _ALIGNMENT = 64  # of the storages' records, so that they can be mapped
-_CHUNK = 1 << 22
 _LOCAL_HEADER = 30
 DEFAULT_PROTOCOL = 2
 # What `map_location` and `f` may be, for annotations.
@@ -97,9 +98,8 @@ def save(
     Tensors that overlap in memory still share it after loading; of larger storages only the part
     that is used is written. A path is replaced at once when all is written. Objects other than
     data are pickled too, but `load` refuses them until `add_safe_globals` names their class.
+    With `_use_new_zipfile_serialization=False` the format is that of PyTorch before 1.6.
     """
-    if not _use_new_zipfile_serialization:
-        raise NotImplementedError("save: only the zip format is written")
     if pickle_module is not pickle:
         raise NotImplementedError("save: only Python's own pickle format is written")
     if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
@@ -107,7 +107,8 @@ def save(
             f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, "
             f"got {type(f).__name__}"
         )
-    data, pieces, foreign = _checkpoint.pickle_of(obj, pickle_protocol)
+    stream = not _use_new_zipfile_serialization
+    data, pieces, foreign = _checkpoint.pickle_of(obj, pickle_protocol, stream)
     if foreign and not under_alias():
         warnings.warn(
             f"save: {', '.join(foreign)} will be refused by load() until it is declared safe "
@@ -119,7 +120,12 @@ def save(
         stem = os.path.basename(path)
         stem = (stem.decode() if isinstance(stem, bytes) else stem).rsplit(".", 1)[0]
         with _replacing(path) as file:
-            _write(file, stem or "archive", data, pieces)
+            if stream:
+                _checkpoint_stream.write(file, data, pieces, pickle_protocol)
+            else:
+                _write(file, stem or "archive", data, pieces)
+    elif stream:
+        _checkpoint_stream.write(f, data, pieces, pickle_protocol)
     elif _at_start(f):
         _write(f, "archive", data, pieces)
     else:
@@ -168,15 +174,6 @@ def _replacing(path: Any) -> Iterator[IO[bytes]]:
         raise
 
 
-def _buffer(t: facula.Tensor) -> memoryview:
-    """Return the bytes of a contiguous CPU tensor, which the view keeps alive."""
-    flat = t.reshape(-1).view(facula.uint8)
-    try:
-        return memoryview(flat)
-    except TypeError:
-        return memoryview(flat.numpy())
-
-
 def _write(file: Any, stem: str, data: bytes, pieces: list) -> None:
     digest = hashlib.sha1(data)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -184,7 +181,7 @@ def _write(file: Any, stem: str, data: bytes, pieces: list) -> None:
         _record(archive, f"{stem}/byteorder", sys.byteorder.encode())
         for piece in pieces:
             flat = piece.flat()
-            content = _buffer(flat.cpu()) if flat.numel() else memoryview(b"")
+            content = bytes_of(flat.cpu()) if flat.numel() else memoryview(b"")
             digest.update(len(content).to_bytes(8, "little"))
             _record(archive, f"{stem}/data/{piece.key}", content, aligned=True)
         _record(archive, f"{stem}/version", b"3\n")
@@ -201,8 +198,8 @@ def _record(archive: zipfile.ZipFile, name: str, content: Any, aligned: bool = F
         info.extra = b"FB" + (-start % _ALIGNMENT).to_bytes(2, "little")
         info.extra += b"Z" * (-start % _ALIGNMENT)
     with archive.open(info, "w", force_zip64=large) as out:
-        for start in range(0, len(content), _CHUNK):
-            out.write(content[start : start + _CHUNK])
+        for start in range(0, len(content), CHUNK):
+            out.write(content[start : start + CHUNK])
 
 
 # Reading.
@@ -244,11 +241,7 @@ def load(
         )
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return _load(file, map_location, f if mmap else None, objects)
-    if mmap:
-        raise ValueError(
-            f"f must be a file path in order to use the mmap argument, but got {type(f).__name__}"
-        )
+            return _load(file, map_location, bool(mmap), f, objects)
     for name in ("read", "seek", "tell"):
         if not hasattr(f, name):
             raise AttributeError(
@@ -256,21 +249,28 @@ def load(
                 "file that is seekable. Please pre-load the data into a buffer like io.BytesIO "
                 "and try to load from it instead."
             )
-    return _load(f, map_location, None, objects)
+    return _load(f, map_location, bool(mmap), None, objects)
 
 
-def _load(file: Any, map_location: Any, mapped: Any, objects: bool) -> Any:
+def _load(file: Any, map_location: Any, mapped: bool, path: Any, objects: bool) -> Any:
     start = file.tell()
-    magic = file.read(4)
+    magic = file.read(2)
     if not isinstance(magic, (bytes, bytearray)):
         raise TypeError(f"load: expected a binary file, but read() gave {type(magic).__name__}")
     file.seek(start)
     if not magic:
         raise EOFError("Ran out of input")
-    if magic[:2] != b"PK":
-        raise pickle.UnpicklingError(
-            "load: this is not a zip checkpoint (files of PyTorch before 1.6 are not read; load "
-            "and save them again with a newer one)"
+    if magic != b"PK":
+        if mapped:
+            raise RuntimeError(
+                "mmap can only be used with files saved with "
+                "`save(_use_new_zipfile_serialization=True)`; save this file again in that way"
+            )
+        return _checkpoint_stream.load(file, _placer(map_location), objects)
+    if mapped and path is None:
+        raise ValueError(
+            "f must be a file path in order to use the mmap argument, but got "
+            f"{type(file).__name__}"
         )
     try:
         archive = zipfile.ZipFile(file)
@@ -279,7 +279,7 @@ def _load(file: Any, map_location: Any, mapped: Any, objects: bool) -> Any:
             f"load: failed reading zip archive: failed finding central directory ({error})"
         ) from None
     with archive:
-        return _Archive(archive, mapped).load(_placer(map_location), objects)
+        return _Archive(archive, path if mapped else None).load(_placer(map_location), objects)
 
 
 class _Archive:
@@ -335,8 +335,21 @@ class _Archive:
             except (zipfile.BadZipFile, EOFError) as error:
                 raise RuntimeError(f"load: failed reading record {name}: {error}") from None
 
-    def storage(self, key: str, size: int) -> facula.Tensor:
-        """Return the bytes of a storage as a 1-d tensor; its size must be what is claimed."""
+    def storage(self, key: str, size: int, width: int) -> facula.Tensor:
+        """Return the bytes of a storage as a 1-d tensor; its size must be what is claimed.
+
+        They are turned where a machine of the other byte order wrote them, in numbers of `width`.
+        """
+        data = self._bytes(key, size)
+        if not self.swap or width == 1 or size == 0:
+            return data
+        if width == 0:
+            raise RuntimeError(
+                f"load: storage {key} has no type, so its byte order cannot be turned"
+            )
+        return data.view(-1, width).flip(1).reshape(-1)
+
+    def _bytes(self, key: str, size: int) -> facula.Tensor:
         name = f"data/{key}"
         info, file = self._open(name)
         with file:
@@ -353,9 +366,9 @@ class _Archive:
             if self.archive.start_dir < size:
                 raise RuntimeError(f"load: record {name} is longer than the file")
             data = facula.empty(size, dtype=facula.uint8)
-            target, done = _buffer(data), 0
+            target, done = bytes_of(data), 0
             try:
-                while piece := file.read(_CHUNK):
+                while piece := file.read(CHUNK):
                     target[done : done + len(piece)] = piece
                     done += len(piece)
             except (zipfile.BadZipFile, EOFError, ValueError) as error:

@@ -327,6 +327,40 @@ def test_damaged_pickles():
             pass
 
 
+def turned(obj):
+    """Return a checkpoint as a big-endian machine writes it; numbers of 4 bytes only."""
+    source, out = zipfile.ZipFile(stored(obj)), io.BytesIO()
+    with zipfile.ZipFile(out, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            if "/data/" in name:
+                data = b"".join(data[i : i + 4][::-1] for i in range(0, len(data), 4))
+            target.writestr(name, b"big" if name.endswith("/byteorder") else data)
+    return io.BytesIO(out.getvalue())
+
+
+def test_files_of_big_endian_machines(tmp_path):
+    values = [facula.arange(3.0), facula.tensor([1 - 2j]), facula.tensor([7], dtype=facula.int32)]
+    assert [t.tolist() for t in load(turned(values))] == [t.tolist() for t in values]
+    path = tmp_path / "x.pt"
+    path.write_bytes(turned(values).getvalue())
+    assert load(path, mmap=True)[0].tolist() == [0.0, 1.0, 2.0]
+    with pytest.raises(RuntimeError, match="byte order"):
+        load(turned(facula.tensor([1], dtype=facula.uint32)))
+
+
+def test_storages_in_files():
+    data = rewritten(lambda d: d[: d.index(b"ctorch._utils")] + STORAGE + b"a.")
+    s = load(data)[0]
+    assert isinstance(s, facula.storage.TypedStorage)
+    assert s.dtype == facula.float32 and s.tolist() == [1.0, 1.0]
+
+
+STORAGE = (
+    b"(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x02tQ"
+)
+
+
 def test_compressed_records_are_refused():
     source, out = zipfile.ZipFile(stored([facula.zeros(10_000)])), io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
@@ -340,7 +374,7 @@ def test_compressed_records_are_refused():
     ("data", "error", "text"),
     [
         (b"", EOFError, "Ran out of input"),
-        (b"hello, world", pickle.UnpicklingError, "not a zip checkpoint"),
+        (b"hello, world", pickle.UnpicklingError, "neither a zip nor a pickle"),
         (b"PK\x03\x04garbage", RuntimeError, "central directory"),
     ],
 )
