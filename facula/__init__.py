@@ -179,7 +179,8 @@ _names_of_few = (
 _names_of_seldom = (
     "bilinear ctc_loss detach detach_ from_file get_device "
     "init_num_threads is_anomaly_check_nan_enabled is_distributed is_vulkan_available "
-    "poisson_nll_loss set_flush_denormal thread_safe_generator to_dlpack"
+    "poisson_nll_loss set_flush_denormal thread_safe_generator to_dlpack _sample_dirichlet "
+    "_standard_gamma"
 ).split()
 _names_of_autocast = (
     "autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache "

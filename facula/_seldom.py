@@ -73,6 +73,36 @@ def _expect_tensor(input: Any, op: str) -> Any:
     return input
 
 
+def _expect_floating(input: Any, op: str, kernel: str) -> Any:
+    if not _expect_tensor(input, op).is_floating_point():
+        raise NotImplementedError(f"{op}: {kernel!r} is not implemented for {input.dtype}")
+    return input
+
+
+def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:
+    """Draw points of the simplex along the last dimension, differentiable in the concentrations.
+
+    Example::
+
+        >>> facula._sample_dirichlet(facula.ones(4, 3)).sum(-1)
+        tensor([1., 1., 1., 1.])
+    """
+    from facula.distributions import _gamma_draws
+
+    return _gamma_draws.dirichlet(
+        _expect_floating(input, "_sample_dirichlet", "dirichlet"), generator
+    )
+
+
+def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:
+    """Draw gamma distributed numbers of rate 1, differentiable in the shapes `input`."""
+    from facula.distributions import _gamma_draws
+
+    return _gamma_draws.standard_gamma(
+        _expect_floating(input, "_standard_gamma", "gamma"), generator
+    )
+
+
 def detach(input: Tensor) -> Tensor:
     """Give a tensor over the same data without history."""
     return _expect_tensor(input, "detach").detach()

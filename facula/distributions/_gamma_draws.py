@@ -39,8 +39,8 @@ class _StandardGamma(Function):
 
 class _Dirichlet(Function):
     @staticmethod
-    def forward(ctx: Any, concentration: Tensor) -> Tensor:
-        gammas = _gammas(concentration, None)
+    def forward(ctx: Any, concentration: Tensor, generator: Any) -> Tensor:
+        gammas = _gammas(concentration, generator)
         info = facula.finfo(concentration.dtype)
         shares = (gammas / gammas.sum(-1, keepdim=True)).to(concentration.dtype)
         result = shares.clamp(min=info.tiny, max=1 - info.eps / 2)
@@ -49,14 +49,15 @@ class _Dirichlet(Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> Tensor:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         concentration, result = ctx.saved_tensors
         alpha, x = concentration.double(), result.double()
         rest = alpha.sum(-1, keepdim=True) - alpha
         # Each coordinate alone follows a beta distribution; the others share what it leaves.
         slope = facula.where(rest > 0, beta_slope(alpha, rest, x) / (1 - x), 0.0)
         upstream = grad.double()
-        return (slope * (upstream - (x * upstream).sum(-1, keepdim=True))).to(grad.dtype)
+        moved = slope * (upstream - (x * upstream).sum(-1, keepdim=True))
+        return moved.to(grad.dtype), None
 
 
 def standard_gamma(alpha: Tensor, generator: Any = None) -> Tensor:
@@ -67,6 +68,6 @@ def standard_gamma(alpha: Tensor, generator: Any = None) -> Tensor:
     return _StandardGamma.apply(alpha, generator)
 
 
-def dirichlet(concentration: Tensor) -> Tensor:
+def dirichlet(concentration: Tensor, generator: Any = None) -> Tensor:
     """Draw points of the simplex along the last dimension, differentiable in `concentration`."""
-    return _Dirichlet.apply(concentration)
+    return _Dirichlet.apply(concentration, generator)

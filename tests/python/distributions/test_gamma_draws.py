@@ -47,6 +47,27 @@ def test_edges():
             standard_gamma(facula.tensor([bad]))
 
 
+def test_names_of_the_namespace():
+    """The values are PyTorch's for this seed."""
+    g = facula.Generator().manual_seed(3)
+    alpha = facula.ones(3, requires_grad=True)
+    drawn = facula._sample_dirichlet(alpha, g)
+    facula.testing.assert_close(
+        drawn.detach(), facula.tensor([0.5059, 0.2657, 0.2285]), atol=1e-4, rtol=0.0
+    )
+    drawn[0].backward()
+    assert alpha.grad[0].item() > 0 > alpha.grad[1].item()
+    assert facula._sample_dirichlet(facula.ones(2, 0)).shape == (2, 0)
+    assert facula.equal(
+        facula._standard_gamma(alpha, generator=g.manual_seed(3)),
+        standard_gamma(alpha, g.manual_seed(3)),
+    )
+    with pytest.raises(NotImplementedError, match="dirichlet"):
+        facula._sample_dirichlet(facula.tensor([1, 2]))
+    with pytest.raises(TypeError, match="must be Tensor"):
+        facula._standard_gamma([1.0])
+
+
 def test_gamma_slope_recorded():
     for case in RECORDED["gamma"]:
         got = _implicit.gamma_slope(double(case["alpha"]), double(case["x"]))
