@@ -2,7 +2,7 @@
 
 A file is a zip of stored (not compressed) records: `data.pkl` describes the object, `data/N` are
 the little-endian bytes of storages. `_checkpoint.py` makes the pickle, `_restore.py` reads it.
-The format before PyTorch 1.6 is the matter of `_checkpoint_stream.py`.
+`_checkpoint_stream.py` holds the format before PyTorch 1.6.
 """
 
 from __future__ import annotations
