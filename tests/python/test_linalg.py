@@ -303,3 +303,16 @@ def test_singular_values_of_matrices_that_are_not_finite(value):
     for f in (linalg.svd, linalg.svdvals, linalg.polar, linalg.pinv, linalg.matrix_rank):
         with pytest.raises(linalg.LinAlgError, match="non-finite"):
             f(a)
+
+
+@pytest.mark.parametrize("dtype", [facula.float32, facula.complex64, facula.float64])
+@pytest.mark.parametrize("tolerance", [3.402823466385289e38, 1e300, float("inf")])
+def test_tolerances_are_doubles(tolerance, dtype):
+    """One that is too large for the type of the matrix leaves nothing significant."""
+    a = facula.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=dtype)
+    for name in ("atol", "rtol"):
+        assert (linalg.pinv(a, **{name: tolerance}) == 0).all()
+        assert linalg.matrix_rank(a, **{name: tolerance}) == 0
+    assert linalg.matrix_rank(a, tolerance) == 0 and (facula.pinverse(a, tolerance) == 0).all()
+    assert (linalg.pinv(a @ a.mH, rtol=tolerance, hermitian=True) == 0).all()
+    assert linalg.matrix_rank(a, rtol=1e-300) == 2

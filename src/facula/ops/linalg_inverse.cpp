@@ -23,8 +23,10 @@ using namespace linalg;
 
 namespace {
 
+// A tolerance is a double: one that is too large for the matrix's type is infinite there.
 Tensor number(double v, const Tensor& like) {
-  return facula::full({}, Scalar(v), real_type(like.dtype()), like.device());
+  Tensor wide = facula::full({}, Scalar(v), kFloat64, like.device());
+  return facula::cast(wide, real_type(like.dtype()));
 }
 
 // The inverse of significant singular values, 0 for the others.
