@@ -136,9 +136,13 @@ template <class T>
 FACULA_INLINE Complex<T> m_log10(Complex<T> z) {
   return m_log(z) * static_cast<T>(0.434294481903251827651);
 }
-// e^z - 1 = expm1(x) cos y - 2 sin^2(y/2) + i e^x sin y keeps small results exact.
+// e^z - 1 = expm1(x) cos y - 2 sin^2(y/2) + i e^x sin y keeps small results exact. At an infinite
+// x no angle y matters that is none: the length is 0, or infinite, as in C's cexp.
 template <class T>
 FACULA_INLINE Complex<T> m_expm1(Complex<T> z) {
+  if (m_isinf(z.re) && !m_isfinite(z.im)) {
+    return z.re < 0 ? Complex<T>(T(-1), T(0)) : Complex<T>(z.re, z.im - z.im);
+  }
   T half = m_sin(z.im * T(0.5));
   T re = m_expm1(z.re) * m_cos(z.im) - T(2) * half * half;
   return {re, z.im == 0 ? z.im : m_exp(z.re) * m_sin(z.im)};
