@@ -73,3 +73,18 @@ def test_arguments_of_to_are_parsed_for_libraries():
     parse = facula._C._nn._parse_to
     assert parse("cpu", facula.float64, True)[:3] == (facula.device("cpu"), facula.float64, True)
     assert parse(facula.ones(1).double())[1] == facula.float64
+
+
+@pytest.mark.parametrize("dim", [(), []])
+def test_truth_along_no_dimension_is_that_of_each_element(dim):
+    x = facula.tensor([[0.0, 1.0], [2.0, float("nan")]])
+    for function in (facula.any, facula.all):
+        for keepdim in (False, True):
+            assert function(x, dim=dim, keepdim=keepdim).tolist() == [[False, True], [True, True]]
+        assert function(x.to(facula.complex64), dim).dtype == facula.bool
+        bytes_ = function(facula.tensor([3, 0], dtype=facula.uint8), dim)
+        assert bytes_.dtype == facula.uint8 and bytes_.tolist() == [1, 0]
+        assert function(facula.zeros(0, 2), dim).shape == (0, 2)
+        assert function(facula.tensor(3), dim).shape == ()
+        assert facula.vmap(lambda row, f=function: f(row, dim))(x).tolist()[0] == [False, True]
+        assert function(x, dim=None).shape == ()

@@ -53,6 +53,9 @@ Values along_dims(BatchCall& call, size_t k, bool empty_is_all) {
 
 Values some_dims(BatchCall& call) { return along_dims(call, 1, false); }
 
+// An empty list means no dimension here, and nothing all of them.
+Values truth_rule(BatchCall& call) { return along_dims(call, 1, call.args[1].is_none()); }
+
 // The same with the gradient and the saved result, of one shape, in arguments 0 and 1.
 Values along_pair(BatchCall& call) {
   std::vector<Value> args = copied(call);
@@ -275,6 +278,8 @@ constexpr NamedRule kRules[] = {
     {"copy_", write_rule},
     {"masked_fill_", [](BatchCall& c) { return c.batched(2) ? Values() : write_rule(c); }},
     {"fill_", fill_rule},
+    {"any", truth_rule},
+    {"all", truth_rule},
     {"prod", prod_rule},
     {"max", extreme_rule<true>},
     {"min", extreme_rule<false>},

@@ -98,6 +98,7 @@ Tensor position(const Tensor& self, std::optional<int64_t> dim, bool keepdim, co
 
 Tensor truth(const Tensor& self, OptIntList dim, bool keepdim, const char* op, ReduceFn kernel) {
   DType type = self.dtype() == kUInt8 ? kUInt8 : kBool;
+  if (dim && dim->empty()) return facula::cast(ne(self, Scalar(0)), type);  // reduces nothing
   return reduced(self, dim_mask(dim, self.dim(), op), keepdim, type, kernel);
 }
 
