@@ -103,8 +103,9 @@ pointwise("hypot(Tensor self, Tensor other)", "m_hypot(self, other)", types="flo
 pointwise("copysign(Tensor self, Tensor|Scalar other)", "m_copysign(self, other)", result="float", types="floating",
           grad={"self": "grad * copysign_slope(self, result)", "other": "zeros_like(grad)"}, doc="`abs(self)` with the sign of `other`.")
 composite("copysign_slope(Tensor self, Tensor result)", "where(self == 0, 0, result / self)", names="", doc="Slope of copysign.")
-pointwise("nextafter(Tensor self, Tensor other)", "m_nextafter(self, other)", types="floating",
-          grad={"self": "grad", "other": "zeros_like(grad)"}, doc="The next number towards `other`.")
+pointwise("nextafter_wide(Tensor self, Tensor other)", "m_nextafter(self, other)", types="floating", names="", method=False,
+          grad={"self": "grad", "other": "zeros_like(grad)"}, doc="The next float or double towards `other`.")
+composite("nextafter(Tensor self, Tensor other)", inplace=True, doc="The next number of the dtype towards `other`.")
 pointwise("logaddexp(Tensor self, Tensor other)", "m_logaddexp(self, other) if self + other == self + other else m_maximum(self, other)", types="floating", names="", inplace=False,
           grad={"self": "grad * sigmoid_difference(self, other)", "other": "grad * sigmoid_difference(other, self)"},
           doc="`log(exp(self) + exp(other))` of real numbers.")

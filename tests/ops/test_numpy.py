@@ -174,8 +174,8 @@ def pairs(op: str, name: str) -> tuple[np.ndarray, np.ndarray]:
 def test_binary(op: str, checked) -> None:
     done = 0
     for name in DTYPES:
-        if op == "nextafter" and name in ("float16", "bfloat16"):
-            continue  # computed in single precision, whose next number is nearer
+        if op == "nextafter" and name == "bfloat16":
+            continue  # NumPy has none: it would step in single precision
         if op.startswith("logaddexp") and name.startswith("complex"):
             continue  # NumPy has them for real numbers only
         if name == "bool" and op not in ("logical_and", "logical_or", "logical_xor", "eq", "ne"):

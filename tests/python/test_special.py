@@ -154,3 +154,44 @@ def test_aliases() -> None:
     y = x.abs() + 2
     assert special.multigammaln(y, 2).equal(facula.mvlgamma(y, 2))
     assert special.gammaln(y).equal(facula.lgamma(y))
+
+
+@pytest.mark.parametrize("dtype", [facula.float16, facula.bfloat16])
+def test_nextafter_of_16_bits(dtype):
+    """Up from each finite number is the next larger of all of them; down undoes it."""
+    bits = facula.arange(-32768, 32768).to(facula.int16)
+    numbers = bits.view(dtype)
+    numbers = numbers[facula.isfinite(numbers)].double().unique()
+    below, above = numbers[:-1].to(dtype), numbers[1:].to(dtype)
+    inf = facula.tensor(math.inf, dtype=dtype)
+    up = facula.nextafter(below, inf.expand(below.shape))
+    assert up.dtype == dtype and facula.equal(up.double(), above.double())
+    down = facula.nextafter(above, -inf.expand(above.shape))
+    assert facula.equal(down.double(), below.double())
+
+
+@pytest.mark.parametrize("dtype", [facula.float16, facula.bfloat16, facula.float32])
+def test_nextafter_of_special_values(dtype):
+    def step(a, b):
+        return facula.nextafter(facula.tensor(a, dtype=dtype), facula.tensor(b, dtype=dtype))
+
+    info = facula.finfo(dtype)
+    assert step(info.max, math.inf) == math.inf and step(math.inf, 0.0) == info.max
+    assert step(2.0, 2.0) == 2 and step(math.inf, math.inf) == math.inf
+    assert step(math.nan, 1.0).isnan() and step(1.0, math.nan).isnan()
+    assert step(0.0, 1.0) > 0 > step(0.0, -1.0) and step(-0.0, 1.0) == step(0.0, 1.0)
+    assert step(1.0, 2.0).item() == 1 + info.eps
+
+
+def test_nextafter_types_and_gradients():
+    a = facula.ones(2, dtype=facula.bfloat16, requires_grad=True)
+    out = facula.nextafter(a, facula.tensor(2.0))
+    assert out.dtype == facula.bfloat16
+    out.sum().backward()
+    assert (a.grad == 1).all()
+    b = facula.ones(2, dtype=facula.float16)
+    assert b.nextafter_(facula.zeros(2, dtype=facula.float16)) is b and (b < 1).all()
+    wide = facula.ones(2, dtype=facula.float16).nextafter(facula.zeros(2))
+    assert wide.dtype == facula.float32
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        facula.nextafter(facula.ones(2, dtype=facula.int64), facula.ones(2, dtype=facula.int64))
