@@ -71,12 +71,14 @@ def _bag_of_each(
     if offsets.is_meta:
         raise NotImplementedError("embedding_bag: the bags depend on offsets, which have no values")
     starts = offsets.tolist()
+    if any(start < 0 for start in starts):
+        raise IndexError(f"embedding_bag: offsets must not be negative, but got {min(starts)}")
     if starts and starts[0] != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
             f"position 0. However, got {starts[0]}"
         )
-    ends = [*starts[1:], input.numel()]
+    ends = [*starts[1:], input.numel()] if starts else []
     if starts and starts[-1] > input.numel():
         raise RuntimeError(
             f"offsets[-1] can not be greater than input's length({input.numel()}) but got "
@@ -90,6 +92,29 @@ def _bag_of_each(
     counts = facula.tensor(sizes, dtype=facula.int64, device=input.device)
     bags = [i for i, size in enumerate(sizes) for _ in range(size)]
     return facula.tensor(bags, dtype=facula.int64, device=input.device), counts
+
+
+def _bag_types(
+    input: Tensor, weight: Tensor, offsets: Tensor, per_sample_weights: Tensor | None
+) -> Tensor:
+    """Refuse dtypes that have no bags; give the indices as integers of 32 or 64 bits."""
+    if not weight.is_floating_point():
+        raise RuntimeError(
+            "embedding_bag: expected 'weight' to have a floating point dtype, but got "
+            f"{weight.dtype}"
+        )
+    for name, tensor in (("input", input), ("offsets", offsets)):
+        if tensor.is_floating_point() or tensor.is_complex():
+            raise RuntimeError(
+                f"embedding_bag: expected '{name}' to hold integers of 32 or 64 bits, but got "
+                f"{tensor.dtype}"
+            )
+    if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
+        raise RuntimeError(
+            "embedding_bag: expected 'per_sample_weights' to have the dtype of 'weight', "
+            f"{weight.dtype}, but got {per_sample_weights.dtype}"
+        )
+    return input if input.dtype in (facula.int32, facula.int64) else input.long()
 
 
 def _without_padding(
@@ -155,10 +180,18 @@ def embedding_bag(
             "for mode='sum' (got "
             f"mode='{mode}')."
         )
-    rows = embedding(input, weight, None, None, 2.0, scale_grad_by_freq, sparse)
+    input = _bag_types(input, weight, offsets, per_sample_weights)
+    bags, counts = _bag_of_each(input, offsets, include_last_offset)
+    if bags.size(0) < input.size(0):  # what no bag takes
+        input = input[: bags.size(0)]
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights[: bags.size(0)]
+    try:
+        rows = embedding(input, weight, None, None, 2.0, scale_grad_by_freq, sparse)
+    except IndexError as error:
+        raise RuntimeError(f"embedding_bag: {error}") from None
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(-1)
-    bags, counts = _bag_of_each(input, offsets, include_last_offset)
     if padding_idx is not None:
         rows, bags, counts = _without_padding(
             input, rows, bags, counts, padding_idx, weight.size(0)

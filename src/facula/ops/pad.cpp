@@ -247,9 +247,11 @@ Tensor pad_nd(const Tensor& input, IntList pad, std::string_view mode, int64_t s
 
 Tensor im2col(const Tensor& input, IntList kernel_size, IntList dilation, IntList padding,
               IntList stride) {
-  if (input.dim() != 3 && input.dim() != 4) {
+  bool batch = input.dim() == 4;
+  if ((!batch && input.dim() != 3) || input.size(batch ? 1 : 0) == 0) {
     raise_error(
-        ErrorKind::kRuntime, "unfold: Expected 3D or 4D (batch mode) tensor with possibly 0 ",
+        input.dim() < 3 ? ErrorKind::kIndex : ErrorKind::kRuntime,
+        "unfold: Expected 3D or 4D (batch mode) tensor with possibly 0 ",
         "batch size and other non-zero dimensions for input, but got: ", list_text(input.sizes()));
   }
   Tensor x = input.dim() == 3 ? unsqueeze(input, 0) : input;

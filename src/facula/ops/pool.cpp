@@ -23,13 +23,14 @@ Sizes window_list(const char* op, const char* name, IntList list, int64_t n) {
   return Sizes(static_cast<size_t>(n), list[0]);
 }
 
-void check_pool_input(const char* op, const Tensor& input, int64_t n) {
+void check_pool_input(const char* op, const Tensor& input, int64_t n,
+                      ErrorKind kind = ErrorKind::kRuntime) {
   bool shaped = input.dim() == n + 1 || input.dim() == n + 2;
   for (int64_t d = input.dim() - n; shaped && d < input.dim(); ++d) shaped = input->sizes[d] > 0;
   // Channels must not be empty either; only a batch may be.
   if (shaped) shaped = input->sizes[input.dim() - n - 1] > 0;
   if (!shaped) {
-    raise_error(ErrorKind::kRuntime, op, ": Expected ", n + 1, "D or ", n + 2,
+    raise_error(kind, op, ": Expected ", n + 1, "D or ", n + 2,
                 "D (batch mode) tensor with optional 0 dim batch size for input, but got: ",
                 list_text(input.sizes()));
   }
@@ -335,7 +336,8 @@ Tensor avg_pool_nd(const Tensor& input, IntList kernel_size, OptIntList stride, 
                    int64_t spatial) {
   std::string op = pool_name("avg_pool", spatial);
   Windows w(op.c_str(), spatial, kernel_size, stride, padding, 1);
-  check_pool_input(op.c_str(), input, spatial);
+  bool flat = spatial == 2 && input.dim() < 3;
+  check_pool_input(op.c_str(), input, spatial, flat ? ErrorKind::kIndex : ErrorKind::kRuntime);
   return facula::avg_pool(input, w.kernel, w.stride, w.padding, ceil_mode, count_include_pad,
                           divisor_override);
 }

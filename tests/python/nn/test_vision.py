@@ -261,3 +261,38 @@ def test_distances(rng):
     unit = array(F.normalize(tensor(a), dim=1))
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1.0)
     assert F.one_hot(facula.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
+
+
+def test_embedding_bag_refuses_other_types_and_positions():
+    weight, index, starts = facula.ones(5, 3), facula.tensor([0, 1, 2]), facula.tensor([0, 2])
+    for call in (
+        lambda: F.embedding_bag(index, weight.long(), starts),
+        lambda: F.embedding_bag(index, weight.to(facula.complex64), starts),
+        lambda: F.embedding_bag(index, weight, starts.double()),
+        lambda: F.embedding_bag(facula.tensor([0, 5, 1]), weight, starts),
+        lambda: F.embedding_bag(facula.tensor([0, -1, 1]), weight, starts),
+        lambda: F.embedding_bag(
+            index, weight, starts, mode="sum", per_sample_weights=facula.ones(3).double()
+        ),
+    ):
+        with pytest.raises(RuntimeError):
+            call()
+    with pytest.raises(IndexError, match="negative"):
+        F.embedding_bag(index, weight, facula.tensor([0, -1]))
+
+
+def test_embedding_bag_of_indices_that_are_in_no_bag():
+    weight, index = facula.arange(15.0).reshape(5, 3), facula.tensor([0, 1, 2])
+    empty = facula.tensor([], dtype=facula.int64)
+    assert F.embedding_bag(index, weight, empty).shape == (0, 3)
+    out = F.embedding_bag(
+        index,
+        weight,
+        facula.tensor([0, 2]),
+        mode="sum",
+        include_last_offset=True,
+        per_sample_weights=facula.tensor([1.0, 2.0, 9.0]),
+    )
+    assert out.tolist() == [[6, 9, 12]]
+    out = F.embedding_bag(index.to(facula.int8), weight, facula.tensor([0]))
+    assert out.tolist() == [[3, 4, 5]]
