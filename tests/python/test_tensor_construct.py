@@ -173,3 +173,32 @@ def test_numbers_at_the_edge_fit():
     assert facula.full((1,), float("inf")).item() == float("inf")
     with pytest.raises(NotImplementedError, match="two bool tensors"):
         facula.tensor([True]) - facula.tensor([True])
+
+
+@pytest.mark.parametrize("value", [2**64 - 1, 2**63, 2**63 - 1, 0])
+def test_integers_without_sign(value):
+    for t in (facula.tensor([value], dtype=facula.uint64), facula.zeros(1, dtype=facula.uint64)):
+        t[0] = value
+        assert t.item() == value and t.tolist() == [value] and int(t) == value
+        assert repr(t) == f"tensor([{value}], dtype=facula.uint64)" and float(t) == float(value)
+    assert facula.full((1,), value, dtype=facula.uint64).item() == value
+    assert facula.tensor(value * 4 + 1, dtype=facula.bool).item() is True
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (-1, OverflowError),
+        (2**64, OverflowError),
+        (-(2**70), OverflowError),
+        (1.5, TypeError),
+        (float("inf"), TypeError),
+    ],
+)
+def test_what_no_integer_without_sign_holds(value, kind):
+    for data in (value, [value], [[0], [value]]):
+        with pytest.raises(kind):
+            facula.tensor(data, dtype=facula.uint64)
+    if kind is OverflowError:
+        with pytest.raises(kind):
+            facula.zeros(1, dtype=facula.uint64)[0] = value

@@ -57,6 +57,12 @@ int64_t integer_of(const Scalar& v, DType dtype) {
 
 }  // namespace
 
+Scalar unsigned_of(PyObject* number) {
+  unsigned long long v = PyLong_AsUnsignedLongLong(number);
+  if (PyErr_Occurred()) throw PythonError();
+  return Scalar(static_cast<uint64_t>(v));
+}
+
 void store_scalar(void* p, DType dtype, const Scalar& v) {
   if (v.is_complex() && !is_complex(dtype)) {
     if (dtype == kBool) return put(p, static_cast<uint8_t>(v.to_bool()));
@@ -183,6 +189,10 @@ class Filler {
   }
   bool try_leaf(PyObject* o, Scalar& s) {
     if (PyLong_Check(o) && !PyBool_Check(o)) {
+      if (t_.dtype() == kUInt64) {
+        s = unsigned_of(o);
+        return true;
+      }
       int overflow = 0;
       long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
       if (!overflow) {
@@ -195,15 +205,14 @@ class Filler {
         s = Scalar(d);
         return true;
       }
-      if (overflow > 0 && t_.dtype() == kUInt64) {
-        unsigned long long u = PyLong_AsUnsignedLongLong(o);
-        if (!PyErr_Occurred()) {
-          s = Scalar(static_cast<uint64_t>(u));
-          return true;
-        }
-        PyErr_Clear();
+      if (t_.dtype() == kBool) {
+        s = Scalar(true);
+        return true;
       }
       raise_error(ErrorKind::kValue, "Overflow when unpacking long long");
+    }
+    if (PyFloat_Check(o) && t_.dtype() == kUInt64) {
+      raise_error(ErrorKind::kType, "an integer is required");
     }
     if (try_scalar(o, s)) return true;
     if (is_tensor(o)) {

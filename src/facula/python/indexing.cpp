@@ -339,10 +339,11 @@ bool is_one_mask(const std::vector<Tensor>& indices) {
   return masks == 1;
 }
 
-// number_to_set reads a number; what no 64 bits hold is a ValueError here.
+// number_to_set reads a number; what no 64 bits hold is a ValueError here, an OverflowError where
+// they have no sign.
 bool number_to_set(PyObject* value, DType dtype, Scalar& number) {
-  if (!PyLong_CheckExact(value) || dtype == kUInt64) return try_scalar(value, number);
-  number = Scalar(to_int64(value, "__setitem__"));
+  if (!PyLong_CheckExact(value)) return try_scalar(value, number);
+  number = dtype == kUInt64 ? unsigned_of(value) : Scalar(to_int64(value, "__setitem__"));
   return true;
 }
 
