@@ -1,6 +1,7 @@
 """Wrong calls raise the type that PyTorch raises, and numbers that do not fit are refused."""
 
 import io
+import warnings
 import zipfile
 from pickle import UnpicklingError
 
@@ -94,6 +95,43 @@ def test_one_value_for_elements_that_share_memory():
         with pytest.raises(RuntimeError, match="single memory location"):
             write(facula.zeros(1).expand(3))
     assert wide.sum() == 3
+
+
+def test_writes_into_expanded_tensors_warn():
+    """An element that shares its memory gets what was written to any of those that share it."""
+    mask = facula.tensor([[True, False, False], [False, True, False]])
+    zero, one, rows = facula.tensor([0]), facula.tensor([1]), facula.tensor([0, 1])
+    columns = facula.tensor([1, 2])
+    writes = {
+        "masked_fill_": (lambda t: t.masked_fill_(mask, 9), [9, 9]),
+        "masked_fill_ by row": (lambda t: t.masked_fill_(mask[:, 1:2], facula.tensor(9.0)), [1, 9]),
+        "index_fill_": (lambda t: t.index_fill_(0, one, 9), [1, 9]),
+        "index_fill_ by column": (lambda t: t.index_fill_(1, zero, facula.tensor(9.0)), [9, 9]),
+        "index_put_": (lambda t: t.index_put_((zero, one), facula.tensor(9.0)), [9, 2]),
+        "two values": (lambda t: t.index_put_((rows, columns), facula.tensor([8.0, 9])), [8, 9]),
+        "sums": (
+            lambda t: t.index_put_((zero, columns), facula.tensor([8.0, 9]), accumulate=True),
+            [18, 2],
+        ),
+        "values under a mask": (lambda t: t.__setitem__(mask, facula.tensor([8.0, 9])), [8, 9]),
+        "a number under a mask": (lambda t: t.__setitem__(mask, 9), [9, 9]),
+        "a number at positions": (lambda t: t.__setitem__(zero, 9), [9, 2]),
+        "a row of values": (lambda t: t.__setitem__(zero, facula.tensor([7.0, 8, 9])), [9, 2]),
+    }
+    for name, (write, expected) in writes.items():
+        base = facula.tensor([[1.0], [2.0]])
+        with pytest.warns(UserWarning, match="_ on expanded tensors is deprecated"):
+            write(base.expand(2, 3))
+        assert base.flatten().tolist() == expected, name
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning):
+                write(base.fill_(1).expand(2, 3))
+            write(facula.ones(2, 3))
+        assert base.flatten().tolist() == [1, 1]
+    recorded = (facula.ones(2, 1, requires_grad=True) * 1).expand(2, 3)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        recorded.masked_fill_(mask, 9)
 
 
 def test_one_number_of_another_type_under_a_mask():

@@ -221,6 +221,12 @@ namespace {
   return false;
 }
 
+// warns_of_overlap tells those that write into such elements with a warning, unrecorded.
+[[gnu::cold]] bool warns_of_overlap(std::string_view op) {
+  return op == "masked_fill_" || op == "index_fill_" || op == "index_fill_tensor_" ||
+         op == "index_put_";
+}
+
 }  // namespace
 
 void check_inplace(const Tensor& t, const char* op, bool recorded) {
@@ -228,9 +234,11 @@ void check_inplace(const Tensor& t, const char* op, bool recorded) {
   FACULA_CHECK(!p->has(kInference) || tls.inference, kRuntime,
                "Inplace update to inference tensor outside InferenceMode is not allowed. You can "
                "make a clone to get a normal tensor before doing inplace update.");
-  if (grad_enabled() && (recorded || requires_grad(t))) check_recorded_write(t);
+  bool writes_history = grad_enabled() && (recorded || requires_grad(t));
+  if (writes_history) check_recorded_write(t);
   FACULA_CHECK(
-      !overlaps_itself(t) || takes_overlap(op), kRuntime, op,
+      !overlaps_itself(t) || takes_overlap(op) || (!writes_history && warns_of_overlap(op)),
+      kRuntime, op,
       ": unsupported operation: more than one element of the written-to tensor refers to a "
       "single memory location. Please clone() the tensor before performing the operation.");
   FACULA_CHECK(

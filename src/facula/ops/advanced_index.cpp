@@ -2,6 +2,7 @@
 #include "facula/ops/advanced_index.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "facula/kernels/index.h"
 #include "facula/kernels/scatter.h"
@@ -10,6 +11,8 @@
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
+#include "facula/ops/overlap.h"
+#include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
@@ -218,8 +221,9 @@ void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bo
                dtype_title(self.dtype()), " for the destination and ", dtype_title(values.dtype()),
                " for the source.");
   if (values.is_meta() && !self.is_meta()) fail_devices("index_put_");
-  check_no_internal_overlap(self, "index_put_");
-  if (!accumulate && values.numel() == 1 && values.dim() <= 1 && is_full_mask(self, indices)) {
+  bool shared = warn_of_overlap(self, "index_put_");
+  if (!shared && !accumulate && values.numel() == 1 && values.dim() <= 1 &&
+      is_full_mask(self, indices)) {
     NoGrad no_grad;
     return copy_raw(self, facula::where(indices[0], values, self));
   }
@@ -239,8 +243,12 @@ void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bo
     source = alias_storage(source, g.sizes, g.strides, g.offset);
   }
   if (self.is_meta()) return;
-  if (plan.indices.empty()) return copy_raw(self, source);
   Geometry g = expand_geometry(source, plan.result_sizes);
+  if (shared) {
+    source = alias_storage(source, g.sizes, g.strides, g.offset);
+    return put_shared(self, indices, source, accumulate);
+  }
+  if (plan.indices.empty()) return copy_raw(self, source);
   source = plan.operand(alias_storage(source, g.sizes, g.strides, g.offset));
   std::vector<kernels::View> at;
   for (const Tensor& t : plan.indices) at.push_back(view(t));
@@ -273,6 +281,43 @@ Tensor index_put_backward_self(const Tensor& grad, TensorList indices, bool accu
 
 Tensor index_put_backward_values(const Tensor& grad, TensorList indices, IntList sizes) {
   return sum_to_size(index(grad, indices), sizes);
+}
+
+// ---- elements that share memory
+
+void (*overlap_warning)(const char* op) = nullptr;
+
+bool warn_of_overlap(const Tensor& self, const char* op) {
+  if (!overlaps_itself(self)) return false;
+  if (overlap_warning) overlap_warning(op);
+  return true;
+}
+
+Tensor distinct_elements(const Tensor& self) {
+  Sizes sizes = self.sizes().to_sizes();
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (self->strides[d] == 0 && sizes[d] > 1) sizes[d] = 1;
+  }
+  return alias_storage(self, sizes, self.strides(), self.storage_offset());
+}
+
+void fill_shared(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  NoGrad no_grad;
+  Tensor elements = distinct_elements(self), any = mask;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (elements->sizes[d] != self->sizes[d]) any = facula::any(any, IntList(d), true);
+  }
+  copy_raw(elements, facula::where(any, value, elements));
+}
+
+void put_shared(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+  NoGrad no_grad;
+  Tensor elements = distinct_elements(self);
+  Tensor numbers = new_empty(elements.sizes(), kInt64);
+  std::iota(numbers.data_as<int64_t>(), numbers.data_as<int64_t>() + numbers.numel(), int64_t{0});
+  Geometry g = expand_geometry(numbers, self.sizes());
+  Tensor at = forward::index(alias_storage(numbers, g.sizes, g.strides, g.offset), indices);
+  forward::put_(elements, at, values, accumulate);
 }
 
 }  // namespace facula

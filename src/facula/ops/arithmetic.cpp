@@ -15,6 +15,7 @@
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/hidden_values.h"
 #include "facula/ops/math_functions.h"
+#include "facula/ops/overlap.h"
 #include "facula/ops/query_functions.h"
 #include "facula/ops/shape_functions.h"
 
@@ -291,6 +292,7 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
   NoGrad no_grad;
   Geometry g = expand_geometry(mask, self.sizes());
   Tensor wide = alias_storage(mask, g.sizes, g.strides, g.offset);
+  if (warn_of_overlap(self, "masked_fill_")) return fill_shared(self, wide, v);
   copy_raw(self, where(wide, v,
                        alias_storage(self, self.sizes(), self.strides(), self.storage_offset())));
 }

@@ -9,6 +9,7 @@
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
+#include "facula/ops/overlap.h"
 #include "facula/ops/scatter_mode.h"
 #include "facula/ops/shape_functions.h"
 
@@ -57,6 +58,7 @@ void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Te
                "(): Expected self.dtype to be equal to src.dtype, got ", dtype_name(self.dtype()),
                " and ", src.defined() ? dtype_name(src.dtype()) : "");
   if (how >= Combine::kMin) refuse_complex(self, op);
+  if (!src.defined()) check_fits(self.dtype(), value);
   check_no_internal_overlap(self, op);
   if (at.numel() == 0) return;
   Tensor to = vector_of(self), from = src.defined() ? vector_of(src) : src;
@@ -242,7 +244,7 @@ void index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Sca
                "index_fill_(): Converting complex Scalar to non-complex type is not supported");
   check_fits(self.dtype(), value);
   Tensor at = vector_of(index_tensor(index, "index_fill_()", ErrorKind::kIndex));
-  check_no_internal_overlap(self, "index_fill_");
+  warn_of_overlap(self, "index_fill_");
   if (self.is_meta()) return;
   Fault fault;
   kernels::scatter->index_fill(view(vector_of(self)), dim, view(at), value, &fault);

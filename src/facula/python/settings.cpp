@@ -2,6 +2,7 @@
 // small questions about dtypes.
 #include "facula/base/parallel.h"
 #include "facula/core/allocator.h"
+#include "facula/ops/overlap.h"
 #include "facula/python/arguments.h"
 #include "facula/python/module.h"
 #include "facula/python/types.h"
@@ -128,8 +129,21 @@ PyMethodDef settings_functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+void warn_of_overlap(const char* op) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  int failed = PyErr_WarnFormat(PyExc_UserWarning, 1,
+                                "Use of %s on expanded tensors is deprecated. Please clone() the "
+                                "tensor before performing this operation.",
+                                op);
+  PyGILState_Release(state);
+  if (failed) throw PythonError();
+}
+
 }  // namespace
 
-void init_settings(PyObject* module) { add_functions(module, settings_functions); }
+void init_settings(PyObject* module) {
+  add_functions(module, settings_functions);
+  overlap_warning = warn_of_overlap;
+}
 
 }  // namespace facula::python
