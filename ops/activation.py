@@ -10,11 +10,12 @@ pointwise("hardtanh(Tensor self, Scalar min_val=-1.0, Scalar max_val=1.0)", "m_m
           types="real_number", names=f"{F}hardtanh", inplace=True, check="check_hardtanh(self, min_val, max_val)",
           grad={"self": "where(logical_and(result > min_val, result < max_val), grad, 0)"}, doc="Limits to [min_val, max_val].")
 pointwise("elu(Tensor self, Scalar alpha=1.0)", "self if self > 0 else alpha * expm1(self)", types="floating", names=f"{F}elu", inplace=True,
+          check="check_factor(self, alpha)",
           grad={"self": "grad * where(self > 0, 1, alpha * exp(self))"},
           inplace_grad={"self": "grad * where(result > 0, 1, result + alpha)"}, cost=4,
           doc="`self` above 0, `alpha * (exp(self) - 1)` below.")
 pointwise("celu(Tensor self, Scalar alpha=1.0)", "self if self > 0 else alpha * expm1(self / alpha)", types="floating", names=f"celu {F}celu",
-          method=False, inplace=True, out=False, check="check_celu(alpha)",
+          method=False, inplace=True, out=False, check="check_celu(alpha), check_factor(self, alpha)",
           grad={"self": "grad * where(self > 0, 1, exp(self / alpha))"},
           inplace_grad={"self": "grad * where(result > 0, 1, result / alpha + 1)"}, cost=4,
           doc="`self` above 0, `alpha * (exp(self / alpha) - 1)` below.")
@@ -24,7 +25,7 @@ pointwise("selu(Tensor self)", "1.0507009873554805 * (self if self > 0 else 1.67
           inplace_grad={"self": "grad * where(result > 0, 1.0507009873554805, result + 1.7580993408473766)"}, cost=4,
           doc="Self-normalising exponential unit (Klambauer 2017).")
 pointwise("leaky_relu(Tensor self, Scalar negative_slope=0.01)", "self if self > 0 else self * negative_slope", types="floating",
-          names=f"{F}leaky_relu", inplace=True, grad={"self": "where(self > 0, grad, grad * negative_slope)"},
+          names=f"{F}leaky_relu", inplace=True, check="check_factor(self, negative_slope)", grad={"self": "where(self > 0, grad, grad * negative_slope)"},
           inplace_grad={"self": "where(result > 0, grad, grad * negative_slope)"}, doc="`self` above 0, scaled below.")
 pointwise("prelu_elements(Tensor self, Tensor weight)", "self if self > 0 else self * weight", types="floating", names="",
           grad={"self": "where(self > 0, grad, grad * weight)", "weight": "where(self > 0, 0, grad * self)"}, method=False,
@@ -41,16 +42,17 @@ pointwise("softplus_value(Tensor self)", "m_maximum(self, 0) + log1p(exp(-m_abs(
           d={"self": "sigmoid(self)"}, cost=4, doc="log(1 + exp(x)) without overflow.")
 pointwise("softplus(Tensor self, Scalar beta=1, Scalar threshold=20)",
           "self if self * beta > threshold else log1p(exp(self * beta)) / beta", types="floating", names=f"{F}softplus",
+          check="check_factor(self, beta), check_factor(self, threshold)",
           grad={"self": "grad * where(self * beta > threshold, 1, sigmoid(self * beta))"}, cost=4,
           doc="`log(1 + exp(beta * x)) / beta`, linear where beta * x exceeds the threshold.")
 pointwise("logsigmoid(Tensor self)", "m_minimum(self, 0) - log1p(exp(-m_abs(self)))", types="floating", names=f"{F}logsigmoid",
           d={"self": "sigmoid(-self)"}, cost=4, doc="`log(sigmoid(x))`.")
 pointwise("hardshrink(Tensor self, Scalar lambd=0.5)", "0 if self >= -lambd and self <= lambd else self", types="floating",
-          names=f"hardshrink {F}hardshrink Tensor.hardshrink", method=False, out=False,
+          names=f"hardshrink {F}hardshrink Tensor.hardshrink", method=False, out=False, check="check_factor(self, lambd)",
           grad={"self": "where(logical_and(self >= -lambd, self <= lambd), 0, grad)"}, doc="0 within [-lambd, lambd], else `self`.")
 pointwise("softshrink(Tensor self, Scalar lambd=0.5)",
           "self - lambd if self > lambd else (self + lambd if self < -lambd else self * 0)", types="floating", names=f"{F}softshrink",
-          check="check_softshrink(lambd)", grad={"self": "where(logical_and(self >= -lambd, self <= lambd), 0, grad)"},
+          check="check_softshrink(lambd), check_factor(self, lambd)", grad={"self": "where(logical_and(self >= -lambd, self <= lambd), 0, grad)"},
           doc="Moves elements by `lambd` towards 0.")
 composite("tanhshrink(Tensor self)", "self - tanh(self)", names=f"{F}tanhshrink", doc="`x - tanh(x)`.")
 composite("softsign(Tensor self)", "self / (abs(self) + 1)", names=f"{F}softsign", doc="`x / (1 + |x|)`.")
@@ -59,7 +61,8 @@ pointwise("hardswish(Tensor self)", "self * m_minimum(m_maximum(self + 3, 0), 6)
 pointwise("hardsigmoid(Tensor self)", "m_minimum(m_maximum(self + 3, 0), 6) / 6", types="floating", names=f"{F}hardsigmoid", inplace=True,
           grad={"self": "where(logical_and(self > -3, self < 3), grad / 6, 0)"}, doc="`relu6(x + 3) / 6`.")
 pointwise("threshold(Tensor self, Scalar threshold, Scalar value)", "value if self <= threshold else self", types="real_number",
-          names=f"threshold {F}threshold", method=False, inplace=True, grad={"self": "where(self <= threshold, 0, grad)"},
+          names=f"threshold {F}threshold", method=False, inplace=True,
+          check="check_number({self}, threshold, true), check_number({self}, value)", grad={"self": "where(self <= threshold, 0, grad)"},
           inplace_grad={"self": "where(result <= threshold, 0, grad)"}, doc="`value` where `self` is at most the threshold.")
 composite("gelu(Tensor self, *, str approximate='none')", names=f"{F}gelu", doc="`x * Phi(x)`, exact or by tanh (Hendrycks 2016).")
 composite("gelu_(Tensor self, *, str approximate='none')", names=f"{F}gelu_", out=False, doc="In-place gelu.")

@@ -73,10 +73,11 @@ pointwise("fmin(Tensor self, Tensor other)", "m_fmin(self, other)", types="real"
                 "other": "where(logical_or(self <= other, isnan(other)), 0, grad)"},
           doc="The smaller element, ignoring NaN.")
 pointwise("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", "self + value * tensor1 * tensor2", types="number",
+          check='check_number({self, tensor1, tensor2}, value, true)',
           d={"self": "1", "tensor1": "tensor2 * value", "tensor2": "tensor1 * value"},
           doc="`self + value * tensor1 * tensor2`.")
 pointwise("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", "self + value * (tensor1 / tensor2)", types="inexact",
-          check='check_addcdiv(self, tensor1, tensor2)',
+          check='check_addcdiv(self, tensor1, tensor2), check_number({self, tensor1, tensor2}, value, true)',
           d={"self": "1", "tensor1": "reciprocal(tensor2) * value", "tensor2": "-tensor1 / (tensor2 * tensor2) * value"},
           doc="`self + value * tensor1 / tensor2`.")
 pointwise("lerp(Tensor self, Tensor end, Tensor|Scalar weight)", "m_lerp(self, end, weight)", types="inexact",
@@ -85,7 +86,7 @@ pointwise("lerp(Tensor self, Tensor end, Tensor|Scalar weight)", "m_lerp(self, e
           doc="`self + weight * (end - self)`.")
 pointwise("where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other)", "self if condition else other", types="all",
           bool_inputs="condition", grad={"self": "where(condition, grad, 0)", "other": "where(condition, 0, grad)"},
-          names="where", method=False, inplace=False, check="check_condition(condition)",
+          names="where", method=False, inplace=False, check="check_condition(condition), check_choices(self, other)",
           doc="`self` where `condition` is true, else `other`.")
 composite("where_method(Tensor self, Tensor condition, Tensor|Scalar other)", "where(condition, self, other)", names="Tensor.where",
           method=False, out=False, doc="`self` where `condition` is true, else `other`.")
@@ -101,9 +102,15 @@ composite("clamp_(Tensor self, Scalar? min=None, Scalar? max=None)", names="clam
 composite("clamp_tensors_(Tensor self, Tensor? min=None, Tensor? max=None)", names="clamp_ clip_", method=True, out=False,
           doc="In-place clamp by tensors.")
 pointwise("clamp_min(Tensor self, Tensor|Scalar min)", "m_maximum(self, min)", types="real",
-          grad={"self": "where(self >= min, grad, 0)", "min": "where(self < min, grad, 0)"}, doc="At least `min`.")
+          grad={"self": "where(self >= min, grad, 0)", "min": "where(self < min, grad, 0)"}, names="", method=False,
+          inplace=True, doc="At least `min`.")
+composite("clamp_min_any(Tensor self, Tensor|Scalar min)", names="clamp_min", method=True, doc="At least `min`.")
+composite("clamp_min_any_(Tensor self, Tensor|Scalar min)", names="clamp_min_", method=True, out=False, doc="In-place clamp_min.")
 pointwise("clamp_max(Tensor self, Tensor|Scalar max)", "m_minimum(self, max)", types="real",
-          grad={"self": "where(self <= max, grad, 0)", "max": "where(self > max, grad, 0)"}, doc="At most `max`.")
+          grad={"self": "where(self <= max, grad, 0)", "max": "where(self > max, grad, 0)"}, names="", method=False,
+          inplace=True, doc="At most `max`.")
+composite("clamp_max_any(Tensor self, Tensor|Scalar max)", names="clamp_max", method=True, doc="At most `max`.")
+composite("clamp_max_any_(Tensor self, Tensor|Scalar max)", names="clamp_max_", method=True, out=False, doc="In-place clamp_max.")
 pointwise("clamp_both(Tensor self, Tensor|Scalar min, Tensor|Scalar max)", "m_minimum(m_maximum(self, min), max)", types="real",
           grad={"self": "where(logical_and(self >= min, self <= max), grad, 0)",
                 "min": "where(logical_and(self < min, min_below(min, max)), grad, 0)",

@@ -53,6 +53,36 @@ WRONG = {
     "float alpha": (RuntimeError, lambda: facula.add(SPARSE, SPARSE, alpha=1.5)),
     "float alpha in place": (RuntimeError, lambda: SPARSE.clone().add_(SPARSE, alpha=1.5)),
     "bool alpha": (RuntimeError, lambda: facula.add(SPARSE, SPARSE, alpha=True)),
+    "step without end": (RuntimeError, lambda: facula.arange(0, 3, float("inf"))),
+    "step to minus infinity": (RuntimeError, lambda: facula.arange(0, -3, -float("inf"))),
+    "range without end": (RuntimeError, lambda: facula.range(0, 3, float("inf"))),
+    "negative maxnorm": (RuntimeError, lambda: facula.renorm(facula.ones(2, 2), 2, 0, -1)),
+    "maxnorm of NaN": (RuntimeError, lambda: facula.ones(2, 2).renorm_(2, 0, NAN)),
+    "complex maxnorm": (RuntimeError, lambda: facula.renorm(facula.ones(2, 2), 2, 0, 1j)),
+    "lerp of integers": (NotImplementedError, lambda: facula.lerp(BYTES, BYTES, 0.5)),
+    "hardtanh of bools": (
+        NotImplementedError,
+        lambda: nn.functional.hardtanh(facula.tensor([True])),
+    ),
+    "dx that is a bool": (RuntimeError, lambda: facula.trapezoid(facula.ones(3), dx=True)),
+    "complex dx": (RuntimeError, lambda: facula.cumulative_trapezoid(facula.ones(3), dx=1j)),
+    "bool beta of addr": (
+        RuntimeError,
+        lambda: facula.addr(facula.ones(2, 2), HALF.float(), HALF.float(), beta=True),
+    ),
+    "avg_pool2d of a matrix": (
+        IndexError,
+        lambda: nn.functional.avg_pool2d(facula.ones(4, 4), 2),
+    ),
+    "max_pool2d of a matrix": (
+        RuntimeError,
+        lambda: nn.functional.max_pool2d(facula.ones(4, 4), 2),
+    ),
+    "unfold of a matrix": (IndexError, lambda: nn.functional.unfold(facula.ones(4, 4), 2)),
+    "unfold without channels": (
+        RuntimeError,
+        lambda: nn.functional.unfold(facula.ones(1, 0, 4, 4), 2),
+    ),
     "reduction that is None": (ValueError, lambda: nn.L1Loss(reduction=None)(HALF, HALF)),
     "reduction that is an int": (
         ValueError,
@@ -77,11 +107,127 @@ def test_the_type_of_the_exception(case):
 def test_bounds_beyond_the_type_bind_nothing():
     small = facula.tensor([1, 100], dtype=facula.int8)
     assert small.clamp(-1000, 200).tolist() == [1, 100]
-    assert small.clamp(200, 300).tolist() == [127, 127]
-    assert BYTES.clamp(min=-1).tolist() == [1, 2] and BYTES.clamp(max=-1).tolist() == [0, 0]
+    assert BYTES.clamp(min=-1).tolist() == [1, 2] and BYTES.clamp_min(-1).tolist() == [1, 2]
+    assert small.clamp_max(HUGE >> 8).tolist() == [1, 100]
+    assert small.clone().clamp_min_(-200).tolist() == [1, 100]
+    for call in (small.clamp, small.clamp_min, small.clone().clamp_, small.clone().clamp_min_):
+        with pytest.raises(RuntimeError, match="Clamp min value 300 is outside"):
+            call(300)
+    for call in (BYTES.clamp_max, BYTES.clone().clamp_max_, lambda n: BYTES.clamp(None, n)):
+        with pytest.raises(RuntimeError, match="Clamp max value -1 is outside"):
+            call(-1)
     assert BYTES.clone().clamp_(-5, 1).tolist() == [1, 1]
     assert BYTES.clamp(max=1.5).tolist() == [1.0, 1.5]
     assert HALF.clamp(max=float("inf")).tolist() == [1, 1]
+
+
+MASK = facula.tensor([True, False])
+ONES = facula.ones(2, 2, dtype=facula.int8)
+
+NUMBERS = {
+    "where": lambda n: facula.where(MASK, ONES[0], n),
+    "where, first": lambda n: facula.where(MASK, n, ONES[0]),
+    "Tensor.where": lambda n: ONES[0].where(MASK, n),
+    "add": lambda n: facula.add(ONES, ONES, alpha=n),
+    "add of a number": lambda n: facula.add(ONES, 2, alpha=n),
+    "add_": lambda n: ONES.clone().add_(ONES, alpha=n),
+    "sub": lambda n: facula.sub(ONES, ONES, alpha=n),
+    "rsub": lambda n: facula.rsub(ONES, ONES, alpha=n),
+    "addcmul": lambda n: facula.addcmul(ONES, ONES, ONES, value=n),
+    "addcmul_": lambda n: ONES.clone().addcmul_(ONES, ONES, value=n),
+    "threshold": lambda n: nn.functional.threshold(ONES, n, 0),
+    "value of threshold": lambda n: nn.functional.threshold(ONES, 0, n),
+    "hardtanh": lambda n: nn.functional.hardtanh(ONES, -1000, n),
+    "addmm": lambda n: facula.addmm(ONES, ONES, ONES, alpha=n),
+    "beta of addmm": lambda n: facula.addmm(ONES, ONES, ONES, beta=n),
+    "addmv": lambda n: facula.addmv(ONES[0], ONES, ONES[0], alpha=n),
+    "addr": lambda n: facula.addr(ONES, ONES[0], ONES[0], alpha=n),
+    "beta of addr": lambda n: facula.addr(ONES, ONES[0], ONES[0], beta=n),
+    "baddbmm": lambda n: facula.baddbmm(ONES[None], ONES[None], ONES[None], beta=n),
+    "addbmm": lambda n: facula.addbmm(ONES, ONES[None], ONES[None], alpha=n),
+    "scatter": lambda n: ONES.scatter(0, facula.tensor([[0]]), n),
+    "scatter that adds": lambda n: ONES.scatter(0, facula.tensor([[0]]), n, reduce="add"),
+    "index_add": lambda n: ONES.index_add(0, facula.tensor([0]), ONES[:1], alpha=n),
+    "a mask": lambda n: ONES.clone().__setitem__(MASK, n),
+}
+
+
+@pytest.mark.parametrize("number", [300, -300, 2**40])
+@pytest.mark.parametrize("case", NUMBERS)
+def test_numbers_fit_the_type_that_they_meet(case, number):
+    if case == "hardtanh" and number < -1000:
+        pytest.skip("bounds have an order")
+    with pytest.raises(RuntimeError, match="cannot be converted to type .* without overflow"):
+        NUMBERS[case](number)
+    assert (ONES == 1).all()
+    if case != "hardtanh":
+        NUMBERS[case](-1), NUMBERS[case](2)
+
+
+def test_factors_fit_floats():
+    for call in (
+        lambda n: facula.add(HALF, HALF, alpha=n),
+        lambda n: facula.addcdiv(HALF, HALF, HALF, value=n),
+        lambda n: facula.lerp(HALF, HALF, n),
+        lambda n: nn.functional.leaky_relu(HALF, n),
+        lambda n: nn.functional.elu(HALF, n),
+        lambda n: nn.functional.celu(HALF, n),
+        lambda n: nn.functional.softplus(HALF, n),
+        lambda n: nn.functional.hardshrink(HALF, n),
+    ):
+        for number in (1e300, 1j):
+            with pytest.raises(RuntimeError):
+                call(number)
+        assert call(2).dtype == facula.float16
+    single = facula.ones(2)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        facula.where(MASK, single, 1e300)
+    assert facula.where(MASK, single.double(), 1e300)[1] == 1e300
+    assert facula.where(MASK, HALF, 2**40)[1] == float("inf")
+    assert facula.nan_to_num(single * NAN, 1e300).tolist() == [float("inf")] * 2
+
+
+def test_divisors_that_wrap_to_zero():
+    for divide in (
+        lambda n: BYTES // n,
+        lambda n: BYTES % n,
+        lambda n: BYTES.fmod(n),
+        lambda n: BYTES.div(n, rounding_mode="trunc"),
+    ):
+        for number in (0, 256, -256, 2**40):
+            with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+                divide(number)
+        divide(255)
+    assert (BYTES.long() // 256).tolist() == [0, 0]
+
+
+def test_numbers_that_lose_a_fraction_or_a_part_are_written():
+    assert ONES.masked_fill(MASK, 2.5)[0].tolist() == [2, 1]
+    truth = MASK.clone()
+    truth[1] = 1j
+    assert truth.tolist() == [True, True]
+    with pytest.raises(RuntimeError):
+        ONES.masked_fill(MASK, 1j)
+
+
+def test_subtractions_know_no_bool():
+    x = facula.ones(2)
+    for call in (
+        lambda: x - True,
+        lambda: True - x,
+        lambda: x - MASK,
+        lambda: MASK - x,
+        lambda: MASK - 1,
+        lambda: 1.5 - MASK,
+        lambda: facula.rsub(x, MASK),
+        lambda: facula.subtract(x.long(), True, alpha=2),
+        lambda: x.sub_(MASK),
+        lambda: MASK.clone().sub_(x),
+        lambda: MASK - MASK,
+    ):
+        with pytest.raises(NotImplementedError, match="Subtraction, the `-` operator, with"):
+            call()
+    assert x.tolist() == [1, 1]
 
 
 def test_one_value_for_elements_that_share_memory():

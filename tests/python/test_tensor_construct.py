@@ -159,6 +159,10 @@ def test_generator_and_seeds():
         lambda: facula.nn.functional.pad(facula.zeros(1, dtype=facula.int8), (1, 0), value=300),
         lambda: facula.zeros(1, dtype=facula.float16).fill_(1e6),
         lambda: facula.full((2,), 65520.0, dtype=facula.float16),
+        lambda: facula.zeros(1, dtype=facula.uint8).fill_(-1.0),
+        lambda: facula.zeros(1, dtype=facula.int64).fill_(2.0**63),
+        lambda: facula.scalar_tensor(300, dtype=facula.uint8),
+        lambda: facula.linspace(0, 300, 3, dtype=facula.uint8),
     ],
 )
 def test_numbers_that_do_not_fit_are_refused(call):

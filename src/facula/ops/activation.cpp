@@ -1,8 +1,11 @@
 // The hand-written half of activations: argument checks, and those made of several operators.
+#include <cmath>
+
 #include "facula/base/error.h"
 #include "facula/ops/activation_functions.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/checks.h"
+#include "facula/ops/fits.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/query_functions.h"
@@ -11,13 +14,17 @@
 namespace facula {
 
 void check_hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-  if (self.dtype() == kBool) {
-    fail(ErrorKind::kRuntime, "Bool inputs not supported for hardtanh");
-  }
   if (min_val.re > max_val.re) fail(ErrorKind::kValue, "min_val cannot be greater than max_val");
+  if (self.dtype() == kBool) {
+    fail(ErrorKind::kNotImplemented, "Bool inputs not supported for hardtanh");
+  }
   if (is_integral(self.dtype()) && !is_signed(self.dtype()) &&
       (min_val.to_int() < 0 || max_val.to_int() < 0)) {
     fail(ErrorKind::kRuntime, "cannot do hardtanh on an unsigned type with negative limits");
+  }
+  for (const Scalar& bound : {min_val, max_val}) {  // of integers their whole part
+    bool whole = is_integral(self.dtype()) && std::isfinite(bound.re);
+    check_fits(self.dtype(), whole ? Scalar(bound.to_int()) : bound);
   }
 }
 

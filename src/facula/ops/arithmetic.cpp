@@ -64,40 +64,80 @@ Operand operand_div(const TensorOrScalar& a, const TensorOrScalar& b) {
       });
 }
 
+void check_scale(const char* op, const char* name, DType type, const Scalar& factor) {
+  if (factor.is_bool() && type != kBool) {
+    fail(ErrorKind::kRuntime, str(op, ": Boolean ", name, " only supported for Boolean results."));
+  }
+  if (!is_inexact(type) && !factor.is_integral() && !factor.is_bool()) {
+    fail(ErrorKind::kRuntime, str(op, ": For integral input tensors, argument ", name,
+                                  " must not be a floating point number."));
+  }
+  if (!is_complex(type) && factor.is_complex()) {
+    fail(ErrorKind::kRuntime, str(op, ": For non-complex input tensors, argument ", name,
+                                  " must not be a complex number."));
+  }
+  check_fits(type, factor);
+}
+
 void check_alpha(const char* op, const TensorOrScalar& a, const TensorOrScalar& b,
                  const Scalar& alpha) {
   if (alpha.kind == kInt64 && alpha.i == 1) return;
-  DType t = result_type({a, b});
-  if (alpha.is_bool() && t != kBool) {
-    fail(ErrorKind::kRuntime, str(op, ": Boolean alpha only supported for Boolean results."));
-  }
-  if (!is_inexact(t) && !alpha.is_integral() && !alpha.is_bool()) {
-    fail(ErrorKind::kRuntime,
-         str(op,
-             ": For integral input tensors, argument alpha must not be a floating point number."));
-  }
-  if (!is_complex(t) && alpha.is_complex()) {
-    fail(ErrorKind::kRuntime,
-         str(op, ": For non-complex input tensors, argument alpha must not be a complex number."));
-  }
+  check_scale(op, "alpha", result_type({a, b}), alpha);
+}
+
+namespace {
+
+// Small numbers fit every type, and are the ones that most calls have.
+bool is_small(const Scalar& number) { return number.kind == kInt64 && number.i >> 7 == 0; }
+
+DType widened(DType type) { return is_reduced(type) ? kFloat32 : type; }
+
+}  // namespace
+
+void check_number(std::initializer_list<TensorOrScalar> operands, const Scalar& number, bool wide) {
+  if (is_small(number)) return;
+  DType type = result_type(operands);
+  check_fits(wide ? widened(type) : type, number);
+}
+
+void check_factor(const Tensor& self, const Scalar& factor) {
+  if (is_inexact(self.dtype())) check_fits(widened(self.dtype()), factor);
+}
+
+void check_choices(const TensorOrScalar& self, const TensorOrScalar& other) {
+  bool fits = (self.tensor || is_small(self.scalar)) && (other.tensor || is_small(other.scalar));
+  if (fits || (!self.tensor && !other.tensor)) return;
+  // Numbers of other floating types become infinite instead, as where they are cast.
+  DType type = result_type({self, other});
+  if (is_inexact(type) && type != kFloat32) return;
+  check_fits(type, self.tensor ? other.scalar : self.scalar);
 }
 
 void check_not_bool(const char* op, const TensorOrScalar& a, const TensorOrScalar& b) {
-  if (type_of(a) == kBool && type_of(b) == kBool) {
-    bool negation = op[0] == 'n';
+  bool first = type_of(a) == kBool, second = type_of(b) == kBool;
+  if (!first && !second) return;
+  if (op[0] == 'n') {
     fail(ErrorKind::kNotImplemented,
-         negation ? "Negation, the `-` operator, on a bool tensor is not supported. If you are "
-                    "trying to invert a "
-                    "mask, use the `~` or `logical_not()` operator instead."
-                  : "Subtraction, the `-` operator, with two bool tensors is not supported. Use "
-                    "the `^` or "
-                    "`logical_xor()` operator instead.");
+         "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+         "invert a mask, use the `~` or `logical_not()` operator instead.");
   }
+  fail(ErrorKind::kNotImplemented,
+       first && second
+           ? "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` "
+             "or `logical_xor()` operator instead."
+           : "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+             "trying to invert a mask, use the `~` or `logical_not()` operator instead.");
 }
 
 void check_divisor(const char* op, const TensorOrScalar& a, const TensorOrScalar& b) {
   if (is_inexact(type_of(a)) || is_inexact(type_of(b))) return;
-  if (any_zero(b))
+  // A number wraps in the type of the quotient, where it may be 0.
+  bool wraps = !b.tensor && (b.scalar.i & 0xff) == 0 && !b.scalar.is_zero();
+  if (wraps) {
+    int bits = static_cast<int>(item_size(result_type({a, b})) * 8);
+    wraps = bits < 64 && (b.scalar.i & ((int64_t{1} << bits) - 1)) == 0;
+  }
+  if (wraps || any_zero(b))
     fail(ErrorKind::kRuntime, str(op, ": ZeroDivisionError: integer division by zero"));
 }
 
@@ -127,6 +167,11 @@ void check_lerp(const Tensor& self, const Tensor& end, const TensorOrScalar& wei
          str("lerp: expected dtype ", dtype_title(self.dtype()), " for `weight` but got dtype ",
              dtype_title(weight.tensor->dtype)));
   }
+  if (!is_inexact(self.dtype())) {
+    fail(ErrorKind::kNotImplemented,
+         str("\"lerp\" not implemented for '", dtype_title(self.dtype()), "'"));
+  }
+  if (!weight.tensor) check_fits(widened(self.dtype()), weight.scalar);
 }
 
 void check_condition(const Tensor& condition) {
@@ -274,12 +319,7 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
              value.tensor->ndim, " dimension(s)."));
   }
   const Scalar& s = value.scalar;
-  DType have = value.tensor ? value.tensor->dtype : s.kind;
-  bool loses = value.tensor
-                   ? !can_cast(have, self.dtype())
-                   : (s.is_complex() && !self.is_complex() && s.im != 0) ||
-                         (is_integral(self.dtype()) && s.is_floating() && s.re != std::trunc(s.re));
-  if (loses) {
+  if (value.tensor && !can_cast(value.tensor->dtype, self.dtype())) {
     fail(ErrorKind::kRuntime,
          str("value cannot be converted to type ", dtype_title(self.dtype()), " without overflow"));
   }
@@ -303,20 +343,30 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
 
 namespace {
 
-// limit gives a bound in the range of the integers it bounds: what no number of the type passes is
-// the least or largest of these.
-Scalar limit(const Tensor& self, const Scalar& bound) {
+// limit gives a bound in the range of the integers it bounds, for what no number of the type
+// passes. Raises RuntimeError for a least number above the range and a largest one below it.
+Scalar limit(const Tensor& self, const Scalar& bound, bool least) {
   DType type = self.dtype();
   if (bound.is_complex() || type == kBool) return bound;
   if (!is_integral(type)) {
     check_fits(type, bound);
     return bound;
   }
-  if (bound.is_floating() || bound.kind == kUInt64) return bound;
+  if (bound.is_floating()) return bound;
   int bits = static_cast<int>(item_size(type) * 8);
+  bool beyond = bound.kind == kUInt64;  // above all of int64
+  if (beyond && type == kUInt64) return bound;
   int64_t high = bits == 64 ? INT64_MAX : (int64_t{1} << (is_signed(type) ? bits - 1 : bits)) - 1;
   int64_t low = is_signed(type) ? -high - 1 : 0;
-  return Scalar(std::clamp(bound.to_int(), low, high));
+  bool above = beyond || bound.to_int() > high, below = !beyond && bound.to_int() < low;
+  FACULA_CHECK(!(least ? above : below), kRuntime, "Clamp ", least ? "min" : "max", " value ",
+               bound.re, " is outside the representable range of type ", dtype_title(type));
+  return above ? Scalar(high) : below ? Scalar(low) : bound;
+}
+
+Operand limit(const Tensor& self, const TensorOrScalar& bound, bool least) {
+  return bound.tensor ? Operand(Tensor::borrow(bound.tensor))
+                      : Operand(limit(self, bound.scalar, least));
 }
 
 }  // namespace
@@ -328,9 +378,9 @@ Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar
   if (self.is_complex()) {
     fail(ErrorKind::kNotImplemented, "clamp is not supported for complex types");
   }
-  if (!max) return clamp_min(self, limit(self, *min));
-  if (!min) return clamp_max(self, limit(self, *max));
-  return clamp_both(self, limit(self, *min), limit(self, *max));
+  if (!max) return clamp_min(self, limit(self, *min, true));
+  if (!min) return clamp_max(self, limit(self, *max, false));
+  return clamp_both(self, limit(self, *min, true), limit(self, *max, false));
 }
 
 Tensor clamp_tensors(const Tensor& self, const Tensor& min, const Tensor& max) {
@@ -346,9 +396,9 @@ Tensor clamp_(const Tensor& self, std::optional<Scalar> min, std::optional<Scala
   if (!min && !max) {
     fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
   }
-  if (!max) return clamp_min_(self, limit(self, *min));
-  if (!min) return clamp_max_(self, limit(self, *max));
-  return clamp_both_(self, limit(self, *min), limit(self, *max));
+  if (!max) return clamp_min_(self, limit(self, *min, true));
+  if (!min) return clamp_max_(self, limit(self, *max, false));
+  return clamp_both_(self, limit(self, *min, true), limit(self, *max, false));
 }
 
 Tensor clamp_tensors_(const Tensor& self, const Tensor& min, const Tensor& max) {
@@ -358,6 +408,19 @@ Tensor clamp_tensors_(const Tensor& self, const Tensor& min, const Tensor& max) 
   if (!max.defined()) return clamp_min_(self, min);
   if (!min.defined()) return clamp_max_(self, max);
   return clamp_both_(self, min, max);
+}
+
+Tensor clamp_min_any(const Tensor& self, const TensorOrScalar& min) {
+  return clamp_min(self, limit(self, min, true));
+}
+Tensor clamp_min_any_(const Tensor& self, const TensorOrScalar& min) {
+  return clamp_min_(self, limit(self, min, true));
+}
+Tensor clamp_max_any(const Tensor& self, const TensorOrScalar& max) {
+  return clamp_max(self, limit(self, max, false));
+}
+Tensor clamp_max_any_(const Tensor& self, const TensorOrScalar& max) {
+  return clamp_max_(self, limit(self, max, false));
 }
 
 namespace {
@@ -471,9 +534,12 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
                    : self.dtype() == kFloat16  ? 65504.0
                    : self.dtype() == kBFloat16 ? 3.3895313892515355e38
                                                : 3.4028234663852886e38;
-  Tensor r = where(isnan(self), nan.value_or(0.0), self);
-  r = where(isposinf(self), posinf.value_or(largest), r);
-  return where(isneginf(self), neginf.value_or(-largest), r);
+  auto number = [&](double v) {  // infinite where it is too large for the type
+    return Scalar(self.dtype() == kFloat64 ? v : static_cast<double>(static_cast<float>(v)));
+  };
+  Tensor r = where(isnan(self), number(nan.value_or(0.0)), self);
+  r = where(isposinf(self), number(posinf.value_or(largest)), r);
+  return where(isneginf(self), number(neginf.value_or(-largest)), r);
 }
 
 // ---- comparisons

@@ -62,6 +62,9 @@ Tensor sequence(int64_t n, DType compute, DType dtype, OptDevice device, F f) {
 int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step, bool inclusive,
                      const char* op) {
   if (step.is_zero()) fail(ErrorKind::kRuntime, str(op, ": step must be nonzero"));
+  if (!std::isfinite(step.re)) {
+    fail(ErrorKind::kRuntime, str(op, ": step must be finite but got ", step.re));
+  }
   double a = start.re, b = end.re, s = step.re;
   if (!std::isfinite(a) || !std::isfinite(b)) {
     fail(ErrorKind::kRuntime, str(op, ": unsupported range: ", a, " -> ", b));
@@ -255,6 +258,8 @@ Tensor linspace(const TensorOrScalar& start, const TensorOrScalar& end, int64_t 
                 OptDType dtype, OptDevice device) {
   Scalar a = number_of(start, "linspace"), b = number_of(end, "linspace");
   DType t = space_dtype(a, b, dtype, "linspace");
+  check_fits(t, a);
+  check_fits(t, b);
   return spaced(a, b, steps, t, device, "linspace", [](auto v) { return v; });
 }
 
@@ -291,6 +296,7 @@ Tensor triu_indices(int64_t row, int64_t col, int64_t offset, OptDType dtype, Op
   return triangle(row, col, offset, false, dtype, device);
 }
 Tensor scalar_tensor(const Scalar& s, OptDType dtype, OptDevice device) {
+  check_fits(or_default(dtype), s);
   return constant({}, s, or_default(dtype), device);
 }
 

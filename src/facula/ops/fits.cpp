@@ -29,9 +29,9 @@ bool fits_integer(DType dtype, const Scalar& v) {
   int bits = static_cast<int>(item_size(dtype) * 8);
   if (v.is_floating() || v.is_complex()) {
     if (!std::isfinite(v.re)) return false;
-    double low = is_signed(dtype) ? -std::ldexp(1, bits - 1) : -std::ldexp(1, bits);
+    double low = is_signed(dtype) ? -std::ldexp(1, bits - 1) : 0;
     double high = std::ldexp(1, is_signed(dtype) ? bits - 1 : bits);
-    return bits == 64 ? v.re >= low && v.re <= high : v.re >= low && v.re < high;
+    return v.re >= low && v.re < high;
   }
   if (bits == 64) return v.kind != kUInt64 || !is_signed(dtype);
   if (v.kind == kUInt64) return false;

@@ -6,7 +6,7 @@ namespace facula {
 
 // check_fits raises RuntimeError for a number beyond the range of an integer type, of a float of at
 // most 32 bits or of complex64, for NaN and infinity written into integers, and for complex numbers
-// written into real types. Negative numbers wrap in unsigned types; bool takes all.
+// written into real types. Negative integers wrap in unsigned types; bool takes all.
 FACULA_API void check_fits(DType dtype, const Scalar& value);
 
 }  // namespace facula

@@ -2,8 +2,10 @@
 #include "facula/base/error.h"
 #include "facula/kernels/gemm.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/checks.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/fits.h"
 #include "facula/ops/geometry.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/matmul_functions.h"
@@ -73,6 +75,9 @@ Tensor scaled_sum(const char* op, const Tensor& self, IntList shape, DType dtype
   if (self.dtype() != dtype) {
     raise_error(ErrorKind::kRuntime, op, ": self must have the same dtype as the other operands, ",
                 "expected ", dtype_name(dtype), ", got ", dtype_name(self.dtype()));
+  }
+  for (const Scalar& factor : {beta, alpha}) {
+    check_fits(is_reduced(dtype) ? kFloat32 : dtype, factor);
   }
   Geometry g = expand_geometry(self, shape);
   Tensor out = new_empty(shape, dtype, self.device());
@@ -265,6 +270,9 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
     raise_error(ErrorKind::kRuntime, "addr: Expected 1-D arguments vec1 and vec2, but got ",
                 vec1.dim(), "-D and ", vec2.dim(), "-D");
   }
+  DType type = promote(self.dtype(), promote(vec1.dtype(), vec2.dtype()));
+  if (!(beta.kind == kInt64 && beta.i == 1)) check_scale("addr", "beta", type, beta);
+  if (!(alpha.kind == kInt64 && alpha.i == 1)) check_scale("addr", "alpha", type, alpha);
   Tensor wide = expand(self, IntList({vec1->sizes[0], vec2->sizes[0]}));
   bool boolean = self.dtype() == kBool && vec1.dtype() == kBool && vec2.dtype() == kBool;
   if (boolean) {

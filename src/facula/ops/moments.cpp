@@ -225,6 +225,9 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
                self.dim(), " dimensions");
   FACULA_CHECK(!p.is_complex() && p.to_double() > 0, kRuntime,
                "renorm: expected a positive real p");
+  FACULA_CHECK(!maxnorm.is_complex(), kRuntime, "renorm: maxnorm must be real-valued");
+  FACULA_CHECK(maxnorm.to_double() >= 0, kRuntime, "renorm: expected maxnorm to be >= 0 but got ",
+               maxnorm.to_double());
   dim = wrap_dim(dim, self.dim(), "renorm");
   Sizes others;
   for (int64_t d = 0; d < self.dim(); ++d) {

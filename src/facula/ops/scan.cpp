@@ -183,8 +183,17 @@ Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
   if (y.size(dim) == 0) return no_points(y, dim);
   return div(sum(areas(y, x, dim, "trapezoid"), IntList(dim)), Scalar(2.0));
 }
+
+namespace {
+void check_step(const Scalar& dx, const char* op) {
+  FACULA_CHECK(!dx.is_complex() && !dx.is_bool(), kRuntime, op,
+               ": Currently, we only support dx as a real number.");
+}
+}  // namespace
+
 Tensor trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
   refuse_bool(y, "trapezoid");
+  check_step(dx, "trapezoid");
   if (y.size(dim) == 0) return no_points(y, dim);
   return mul(sum(neighbour_sums(y, dim), IntList(dim)), Scalar(dx.to_double() / 2));
 }
@@ -193,6 +202,7 @@ Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
 }
 Tensor cumulative_trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
   refuse_bool(y, "cumulative_trapezoid");
+  check_step(dx, "cumulative_trapezoid");
   return mul(cumsum(neighbour_sums(y, dim), dim), Scalar(dx.to_double() / 2));
 }
 

@@ -93,6 +93,7 @@ void index_into(const Tensor& self, int64_t dim, const Tensor& index, const Tens
   Tensor at = vector_of(index_tensor(index, op));
   FACULA_CHECK(self.dtype() == source.dtype(), kRuntime, op, ": self (", dtype_title(self.dtype()),
                ") and source (", dtype_title(source.dtype()), ") must have the same scalar type");
+  check_fits(self.dtype(), alpha);
   Tensor to = vector_of(self), from = vector_of(source);
   const ErrorKind mismatch = how == Combine::kAssign ? ErrorKind::kIndex : ErrorKind::kRuntime;
   if (to.dim() != from.dim()) {

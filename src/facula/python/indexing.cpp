@@ -5,6 +5,7 @@
 #include "facula/autograd/meta.h"
 #include "facula/core/intercept.h"
 #include "facula/ops/convert_functions.h"
+#include "facula/ops/fits.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/shape_functions.h"
 #include "facula/python/arguments.h"
@@ -354,7 +355,7 @@ void set(const Tensor& self, PyObject* index, PyObject* value) {
     raise_error(ErrorKind::kType, "can't assign a ", type_name(value), " to a facula.",
                 dtype_title(self.dtype()), "Tensor");
   }
-  if (plain && number.is_complex() && !self.is_complex()) {
+  if (plain && number.is_complex() && !self.is_complex() && self.dtype() != kBool) {
     raise_error(ErrorKind::kRuntime, "value cannot be converted to type ", dtype_name(self.dtype()),
                 " without overflow");
   }
@@ -370,6 +371,7 @@ void set(const Tensor& self, PyObject* index, PyObject* value) {
   }
   Tensor source;
   if (plain) {
+    check_fits(self.dtype(), number);
     source = new_empty({}, self.dtype());
     if (is_integral(self.dtype()) && number.is_floating()) number = Scalar(number.to_int());
     store_scalar(source.data(), self.dtype(), number);
