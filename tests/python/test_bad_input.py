@@ -399,6 +399,7 @@ def test_files_and_optimisers(case):
     kind, call = {**FILES, **OPTIMISERS}[case]
     with pytest.raises(kind) as caught:
         call()
-    assert caught.type is kind and str(caught.value)
+    own = kind is UnpicklingError  # there is a subclass for files that are cut short
+    assert (caught.type is kind or own) and str(caught.value)
     assert facula.load(checkpoint(), encoding="utf-8")["a"].tolist() == [1, 1, 1]
     assert optim.ASGD(PARAMETERS, alpha=0, lambd=0)
