@@ -60,9 +60,16 @@ def unique_consecutive(
 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """Give the positions of non-zero elements: rows of a matrix, or one tensor a dimension."""
+    if as_tuple and out is not None:
+        raise RuntimeError("nonzero: out= cannot be given with as_tuple=True")
     if as_tuple:
         return _rows._nonzero_tuple(input)
     return _rows._nonzero(input, out=out) if out is not None else _rows._nonzero(input)
+
+
+def _nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+    """Give the positions of non-zero elements: rows of a matrix, or one tensor a dimension."""
+    return nonzero(self, as_tuple=as_tuple)
 
 
 _select = _rows.where
@@ -118,5 +125,6 @@ def _named(name: str, **fields: Any) -> Any:
     return made(**fields)
 
 
-for _function in (unique, unique_consecutive, nonzero):
+_nonzero.__name__, _nonzero.__qualname__ = "nonzero", "Tensor.nonzero"
+for _function in (unique, unique_consecutive, _nonzero):
     setattr(Tensor, _function.__name__, _function)

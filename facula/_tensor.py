@@ -33,7 +33,7 @@ def _attach(name: str) -> Callable[[Callable], Callable]:
             return f(self, *args, **kwargs)
 
         method.__name__ = name
-        method.__qualname__ = f"Tensor.{name}"
+        method.__qualname__ = f.__qualname__ = f"Tensor.{name}"  # errors name the method
         method.__doc__ = f.__doc__
         method.__wrapped__ = f
         method.__module__ = "facula"
@@ -297,8 +297,13 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 @_attach("new")
 def _new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
-    """Make a tensor of this dtype by the legacy constructor."""
-    return _C._legacy_new(self.dtype, args)
+    """Make a tensor of this dtype by the legacy constructor; RuntimeError for another device."""
+    if device is not None and _C.device(device).type != self.device.type:
+        raise RuntimeError(
+            f"new: the legacy constructor makes tensors of {self.device.type}, not of {device}"
+        )
+    made = _C._legacy_new(self.dtype, args)
+    return made if made.device == self.device else made.to(self.device)
 
 
 @_attach("new_tensor")
@@ -309,8 +314,6 @@ def _new_tensor(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    layout: Any = None,
-    pin_memory: bool = False,
 ) -> Tensor:
     """Make a tensor of data with this tensor's dtype and device, unless others are given."""
     return _C.tensor(
@@ -329,8 +332,8 @@ def _storage(self: Tensor) -> TypedStorage:
 
 @_attach("cpu")
 def _cpu(self: Tensor, memory_format: Any = None) -> Tensor:
-    """Give the tensor in the CPU's memory: itself when it is there."""
-    return self.to("cpu")
+    """Give the tensor in the CPU's memory: itself when it is there in this memory format."""
+    return self.to("cpu", memory_format=memory_format)
 
 
 @_attach("cuda")

@@ -83,7 +83,7 @@ for name, text in (("floor", "The largest integer not above."), ("ceil", "The sm
               names="trunc fix" if name == "trunc" else name, method=True, doc=text)
 pointwise("round(Tensor self)", "m_round(self)", types="real_number", grad={"self": "zeros_like(grad)"}, names="round special.round",
           method=True, doc="The nearest integer, halves to even.")
-composite("round_decimals(Tensor self, *, int decimals=0)", names="round special.round", method=True, doc="Rounds to decimal places.")
+composite("round_decimals(Tensor self, *, int decimals=0)", names="round special.round", method=True, inplace=True, doc="Rounds to decimal places.")
 pointwise("frac(Tensor self)", "m_frac(self)", types="floating", grad={"self": "grad"}, doc="`self - trunc(self)`.")
 
 # ---- angles and complex numbers

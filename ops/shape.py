@@ -44,7 +44,7 @@ view("as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None
 view("movedim(Tensor self, int[] source, int[] destination)", "movedim_geometry(self, source, destination)",
      grad={"self": "movedim(grad, destination, source)"}, names="movedim moveaxis", method=True,
      doc="Moves dimensions to new places.")
-composite("t(Tensor self)", doc="The transpose of a matrix; tensors of fewer dimensions are returned as they are.")
+composite("t(Tensor self)", out=False, doc="The transpose of a matrix; tensors of fewer dimensions are returned as they are.")
 composite("swap_last(Tensor self)", "transpose(self, -2, -1)", names="", doc="Transposes the last two dimensions.")
 
 # ---- backward of views: zeros with the gradient in its place
@@ -68,18 +68,18 @@ manual("clone(Tensor self, *, MemoryFormat? memory_format=None)", linear=True, g
        doc="A copy of `self`.")
 composite("contiguous(Tensor self, *, MemoryFormat? memory_format=None)", names="", method=True,
           doc="`self` if it is laid out so already, else a copy that is.")
-composite("reshape(Tensor self, int... shape)", names="reshape", method=True,
+composite("reshape(Tensor self, int... shape)", names="reshape", method=True, out=False,
           doc="The same elements in another shape: a view where strides allow it, else a copy.")
-composite("flatten(Tensor self, int start_dim=0, int end_dim=-1)", doc="Merges a range of dimensions into one.")
-composite("unflatten(Tensor self, int dim, int[] sizes)", doc="Splits a dimension into several.")
-composite("ravel(Tensor self)", "reshape(self, -1)", doc="All elements in one dimension.")
+composite("flatten(Tensor self, int start_dim=0, int end_dim=-1)", out=False, doc="Merges a range of dimensions into one.")
+composite("unflatten(Tensor self, int dim, int[] sizes)", out=False, doc="Splits a dimension into several.")
+composite("ravel(Tensor self)", "reshape(self, -1)", out=False, doc="All elements in one dimension.")
 composite("reshape_as(Tensor self, Tensor other)", "reshape(self, shape(other))", names="", method=True,
           doc="Reshapes to the shape of `other`.", devices="any")
 composite("view_as(Tensor self, Tensor other)", "view(self, shape(other))", names="", method=True,
           doc="Views with the shape of `other`.", devices="any")
 composite("expand_as(Tensor self, Tensor other)", "expand(self, shape(other))", names="", method=True,
           doc="Expands to the shape of `other`.", devices="any")
-composite("broadcast_to(Tensor self, int... size)", "expand(self, size)", doc="Expands to a shape.")
+composite("broadcast_to(Tensor self, int... size)", "expand(self, size)", out=False, doc="Expands to a shape.")
 composite("broadcast_tensors(Tensor[] tensors) -> Tensor[]", names="_broadcast_tensors", doc="Expands tensors to their common shape.")
 composite("sum_to_size(Tensor self, int... size)", names="", method=True, doc="Sums over the dimensions that broadcasting would add.")
 manual("cast(Tensor self, DType dtype)", linear=True, batch="leading", grad={"self": "cast(grad, dtype(self))"}, names="",
@@ -126,12 +126,12 @@ composite("atleast_2d(Tensor self)", names="_atleast_2d", method=False, out=Fals
 composite("atleast_3d(Tensor self)", names="_atleast_3d", method=False, out=False, doc="At least three dimensions.")
 composite("block_diag(Tensor[] tensors)", names="_block_diag", out=False, doc="A matrix with the tensors as diagonal blocks.")
 composite("repeat(Tensor self, int... repeats)", names="", method=True, doc="Copies of `self` along each dimension.")
-composite("tile(Tensor self, int... dims)", doc="Copies of `self` along each dimension, as NumPy counts them.")
+composite("tile(Tensor self, int... dims)", out=False, doc="Copies of `self` along each dimension, as NumPy counts them.")
 composite("rot90(Tensor self, int k=1, int[] dims=[0, 1])", doc="Rotates by quarter turns in the plane of two dimensions.")
 composite("diag(Tensor self, int diagonal=0)", doc="The diagonal of a matrix, or a matrix with the given diagonal.")
 composite("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)", doc="Puts the last dimension on diagonals of new matrices.")
-composite("diagflat(Tensor self, int offset=0)", "diag(reshape(self, -1), offset)", doc="A matrix with all elements on its diagonal.")
-composite("adjoint(Tensor self)", doc="The conjugate transpose of the last two dimensions.")
+composite("diagflat(Tensor self, int offset=0)", "diag(reshape(self, -1), offset)", out=False, doc="A matrix with all elements on its diagonal.")
+composite("adjoint(Tensor self)", out=False, doc="The conjugate transpose of the last two dimensions.")
 composite("matrix_H(Tensor self)", names="", doc="The conjugate transpose of a matrix.")
 composite("reverse_dims(Tensor self)", names="", doc="All dimensions in reverse order.")
 composite("select_scatter(Tensor self, Tensor src, int dim, int index)", doc="A copy of `self` with a slice replaced.")

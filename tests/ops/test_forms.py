@@ -114,9 +114,9 @@ def check_in_place(sample: Sample, dtype: facula.dtype, change) -> int:
 
 
 WITH_OUT = sorted(op for op, s in SAMPLES.items() if has_out(s[0]))
-# round_ has no decimals=; the others change the shape of self itself.
+# These change the shape of self itself.
 APART = {
-    "round", "squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided",
+    "squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided",
 }
 WITH_IN_PLACE = sorted(op for op in SAMPLES if in_place(op) and op not in APART)
 

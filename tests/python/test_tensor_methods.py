@@ -88,3 +88,46 @@ def test_truth_along_no_dimension_is_that_of_each_element(dim):
         assert function(facula.tensor(3), dim).shape == ()
         assert facula.vmap(lambda row, f=function: f(row, dim))(x).tolist()[0] == [False, True]
         assert function(x, dim=None).shape == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda x: x.size(nonsense=1), "unexpected keyword argument 'nonsense'"),
+        (lambda x: x.stride(0, out=x), "unexpected keyword argument 'out'"),
+        (lambda x: x.is_contiguous(out=x), "unexpected keyword argument 'out'"),
+        (lambda x: x.requires_grad_(out=x), "unexpected keyword argument 'out'"),
+        (lambda x: x.numpy(out=x), "unexpected keyword argument 'out'"),
+        (lambda x: x.sum().backward(retian_graph=True), "argument 'retian_graph'"),
+        (lambda x: x.set_(out=x), "unexpected keyword argument 'out'"),
+        (lambda x: x.untyped_storage().copy_(source=None, out=x), "argument 'out'"),
+        (lambda x: x.new_tensor([1], pin_memory=True), "argument 'pin_memory'"),
+        (lambda x: x.nonzero(out=x), "unexpected keyword argument 'out'"),
+        (lambda x: facula.Tensor._make_subclass(facula.Tensor, x, out=x), "argument 'out'"),
+        (lambda x: x.size(0, 1), "from 0 to 1 positional arguments but 2 were given"),
+        (lambda x: x.stride(0, 1), "from 0 to 1 positional arguments but 2 were given"),
+        (lambda x: x.requires_grad_(True, False), "but 2 were given"),
+        (lambda x: x.sum().backward(None, False, False, None, 1), "but 5 were given"),
+        (lambda x: x.size(0, dim=0), "multiple values for argument 'dim'"),
+    ],
+)
+def test_what_methods_do_not_know_is_refused(call, says):
+    x = facula.ones(2, 3, requires_grad=True)
+    with pytest.raises(TypeError, match=says):
+        call(x)
+    assert x.shape == (2, 3) and x.requires_grad and x.grad is None
+
+
+def test_arguments_that_were_without_effect():
+    x = facula.ones(1, 2, 3, 3)
+    assert x.cpu(memory_format=facula.channels_last).stride() == (18, 1, 6, 2)
+    assert x.cpu() is x
+    assert facula.tensor([1.26]).round_(decimals=1).item() == pytest.approx(1.3)
+    assert facula.ones(2, 3).swapaxes(axis0=0, axis1=1).shape == (3, 2)
+    with pytest.raises(RuntimeError, match="as_tuple"):
+        facula.nonzero(x, as_tuple=True, out=facula.empty(0, dtype=facula.int64))
+    assert x.to("meta").new(3).is_meta
+    for make in (x.new, facula.Tensor):
+        assert make(2, device="cpu").shape == (2,)
+        with pytest.raises(RuntimeError, match="legacy constructor"):
+            make(2, device="meta")

@@ -8,15 +8,16 @@ from opgen.rows import FACTORY_PARAMS, Row
 from opgen.signature import Param
 
 
-def python_params(row: Row) -> list[Param]:
-    """Parameters as Python sees them: factory keywords and out= included."""
+def python_params(row: Row, path: str = "") -> list[Param]:
+    """Parameters as Python sees them under a public path: factory keywords and, last, out= included.
+
+    Methods and in-place forms have no out=. Methods share the Signature of their function, whose out= the parser refuses there.
+    """
     params = list(row.sig.params)
     if row.options.get("factory"):
         params += FACTORY_PARAMS
-    if row.out and not row.options.get("factory"):
-        params = params + [Param("Out", "out", "None", True)]
-    elif row.out:
-        params = params + [Param("Out", "out", "None", True)]
+    if row.out and not path.startswith("Tensor.") and not path.endswith("_"):
+        params.append(Param("Out", "out", "None", True))
     return params
 
 
@@ -31,10 +32,11 @@ def python_default(p: Param) -> str:
     return {"inf": "1e999", "-inf": "-1e999", "nan": "None"}.get(d, d)
 
 
-def text_signature(row: Row, method: bool) -> str:
+def text_signature(row: Row, path: str) -> str:
     """The parameter list for inspect.signature."""
     parts, star = [], False
-    for i, p in enumerate(python_params(row)):
+    method = path.startswith("Tensor.")
+    for i, p in enumerate(python_params(row, path)):
         if p.keyword and not star:
             parts.append("*")
             star = True
@@ -49,10 +51,10 @@ def text_signature(row: Row, method: bool) -> str:
     return "(" + ", ".join(parts) + ")"
 
 
-def error_text(row: Row) -> str:
+def error_text(params: list[Param]) -> str:
     """The signature as TypeErrors show it."""
     parts, star = [], False
-    for p in python_params(row):
+    for p in params:
         if p.keyword and not star:
             parts.append("*")
             star = True
@@ -72,9 +74,9 @@ def signature_code(row: Row) -> str:
     positional = sum(not p.keyword for p in params)
     array = f"{row.name}_params" if params else "nullptr"
     lines = [f"static Param {row.name}_params[] = {{{', '.join(cells)}}};"] if params else []
-    text = json.dumps(error_text(row))
     for mark in ("", "_") if row.inplace else ("",):  # overrides are given the form that was called
-        lines.append(f'static Signature {row.name}{mark}_signature{{"{public_name(row)}{mark}", {text}, {array}, {len(params)}, '
+        name, own = public_name(row) + mark, python_params(row, mark)
+        lines.append(f'static Signature {row.name}{mark}_signature{{"{name}", {json.dumps(error_text(own))}, {array}, {len(own)}, '
                      f"{positional}}};")
     return "\n".join(lines)
 
@@ -179,7 +181,7 @@ def family_bindings(family: str, rows: list[Row]) -> str:
                          f"  return dispatch(entries, {len(members)}, self, args, n, kw);\n}}")
         row = members[0][0]
         name = path.rsplit(".", 1)[-1]
-        doc = name + text_signature(row, path.startswith("Tensor.")) + "\n--\n\n" + documentation(row)
+        doc = name + text_signature(row, path) + "\n--\n\n" + documentation(row)
         table.append(f'    {{"{path}", {{"{name}", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>({entry_sets[key]})), '
                      f"METH_FASTCALL | METH_KEYWORDS, {json.dumps(doc)}}}}},")
     parts.append(f"BindingRow {family}_bindings[] = {{")

@@ -29,7 +29,8 @@ Common keywords
   inplace=    pointwise: default True if it is a method. Others: False, True (functional, then stored), "direct" (C++
         `facula::forward::NAME_(self, ...)` writes into self)
   inplace_grad=  rules in terms of `result` for the in-place form of rows whose formula needs the old self
-  out=        whether out= is accepted; default: pointwise, kernel and manual rows with a public name and tensor results
+  out=        whether the function accepts out= (methods and in-place forms never do); default: pointwise, kernel, manual and
+              composite rows with a public name and tensor results
               "exact": the out= tensors must have the dtypes of the results
   nondifferentiable="reason"   no gradient, on purpose
   factory=True   appends *, DType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False,

@@ -40,14 +40,11 @@ def builtin(annotation: str) -> str:
 
 
 def stub_signature(row: Row, path: str) -> str:
-    """One def line; in-place forms and methods take no out=."""
+    """One def line."""
     name = path.rsplit(".", 1)[-1]
     method = path.startswith("Tensor.")
-    plain = not method and (row.mutates or not name.endswith("_"))
     parts, star = [], False
-    for i, p in enumerate(python_params(row)):
-        if p.type == "Out" and not plain:
-            continue
+    for i, p in enumerate(python_params(row, path)):
         if p.keyword and not star:
             parts.append("*")
             star = True

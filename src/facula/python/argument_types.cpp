@@ -126,6 +126,15 @@ std::string describe(PyObject* o, int depth = 0) {
   return text + (tuple ? ")" : "]");
 }
 
+// text_of gives a signature as an error shows it: methods take no out=, which comes last.
+std::string text_of(const Signature& s, bool method) {
+  std::string text = s.text;
+  if (!method || s.params[s.count - 1].type != ArgType::kOut) return text;
+  text.resize(text.rfind(", "));
+  if (text.ends_with(", *")) text.resize(text.size() - 3);
+  return text + ")";
+}
+
 }  // namespace
 
 void raise_no_overload(const Entry* entries, int count, PyObject* self, PyObject* const* args,
@@ -149,7 +158,7 @@ void raise_no_overload(const Entry* entries, int count, PyObject* self, PyObject
   }
   text += "), but expected one of:";
   for (int i = 0; i < count; ++i) {
-    text += str("\n * ", entries[i].signature->text);
+    text += str("\n * ", text_of(*entries[i].signature, self != nullptr));
     if (candidates == 1 && i == last) {
       Bound b;
       bind(b, *entries[i].signature, self, args, nargs, kwnames, false);

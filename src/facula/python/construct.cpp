@@ -418,6 +418,10 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       if (!known && type == &tensor_type) {
         raise_error(ErrorKind::kType, "new() got an unexpected keyword argument");
       }
+      if (known && device && device != Py_None && !unwrap_device(device, "new").is_cpu()) {
+        raise_error(ErrorKind::kRuntime, "new(): the legacy constructor makes tensors of the CPU, ",
+                    "not of ", device_text(unwrap_device(device, "new")));
+      }
       if (data && PyTuple_GET_SIZE(args) == 0) {
         Owned one = own(PyTuple_Pack(1, data));
         return tensor_new(type, one.get(), nullptr);

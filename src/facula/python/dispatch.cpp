@@ -31,6 +31,8 @@ constexpr Alias kAliases[] = {
     {"split_size_or_sections", "split_size"},
     {"split_size_or_sections", "split_sizes"},
     {"split_size", "split_sizes"},
+    {"axis0", "dim0"},
+    {"axis1", "dim1"},
 };
 
 bool same_name(Param& p, PyObject* name) {
@@ -87,7 +89,10 @@ bool bind_keywords(Bound& b, const Signature& s, PyObject* const* values, PyObje
   for (Py_ssize_t j = 0; j < n; ++j) {
     PyObject* name = PyTuple_GET_ITEM(kwnames, j);
     int i = find_param(s, name);
-    if (i < 0) {
+    bool out = i >= 0 && s.params[i].type == ArgType::kOut;
+    // NumPy's functions hand out=None to the methods they call.
+    if (out && values[j] == Py_None) continue;
+    if (i < 0 || (out && b.is_method)) {
       if (explain) {
         PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", s.name, name);
       }
@@ -100,7 +105,6 @@ bool bind_keywords(Bound& b, const Signature& s, PyObject* const* values, PyObje
       return false;
     }
     b.v[i] = values[j];
-    if (values[j] == Py_None && s.params[i].type == ArgType::kOut) b.v[i] = nullptr;
   }
   return true;
 }

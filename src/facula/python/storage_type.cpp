@@ -5,6 +5,7 @@
 
 #include "facula/core/lent.h"
 #include "facula/python/arguments.h"
+#include "facula/python/given.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -98,11 +99,12 @@ PyObject* storage_resize(PyObject* self, PyObject* size) {
   });
 }
 
-PyObject* storage_copy(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject*) {
+PyObject* storage_copy(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guarded([&]() -> PyObject* {
-    FACULA_CHECK(n >= 1, kType, "copy_() missing 1 required positional argument: 'source'");
+    PyObject* source = given("copy_", {"source", "non_blocking"}, args, n, kwnames)[0];
+    FACULA_CHECK(source, kType, "copy_() missing 1 required positional argument: 'source'");
     Storage* to = storage_of(self);
-    Storage* from = expect_storage(args[0], "copy_");
+    Storage* from = expect_storage(source, "copy_");
     FACULA_CHECK(to->bytes() == from->bytes(), kRuntime, "copy_: expected ", to->bytes(),
                  " bytes, got ", from->bytes());
     FACULA_CHECK(!to->bytes() || (to->data() && from->data()), kNotImplemented,

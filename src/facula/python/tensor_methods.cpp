@@ -8,6 +8,7 @@
 #include "facula/python/construct.h"
 #include "facula/python/dispatch_classes.h"
 #include "facula/python/foreign.h"
+#include "facula/python/given.h"
 #include "facula/python/node_type.h"
 #include "facula/python/overrides.h"
 #include "facula/python/storage_type.h"
@@ -30,18 +31,6 @@ PyObject* method(PyObject* self, const char* name, PyObject* const* args, Py_ssi
 template <class F>
 PyObject* method(PyObject* self, const char* name, F&& body) {
   return method(self, name, nullptr, 0, nullptr, std::forward<F>(body));
-}
-
-// argument gives the argument at a position or by name, or null; the name counts once.
-PyObject* argument(const char* op, const char* name, Py_ssize_t at, PyObject* const* args,
-                   Py_ssize_t n, PyObject* kwnames) {
-  PyObject* found = at < n ? args[at] : nullptr;
-  for (Py_ssize_t j = 0; kwnames && j < PyTuple_GET_SIZE(kwnames); ++j) {
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, j), name) != 0) continue;
-    FACULA_CHECK(!found, kType, op, "() got multiple values for argument '", name, "'");
-    found = args[n + j];
-  }
-  return found;
 }
 
 PyObject* element(const Tensor& t, int64_t offset) {
@@ -81,7 +70,7 @@ PyObject* tolist(PyObject* self, PyObject*) {
 PyObject* numpy(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return method(self, "numpy", args, n, kwnames, [&](const Tensor& t) -> PyObject* {
     FACULA_CHECK(n == 0, kType, "numpy() takes 0 positional arguments but ", n, " were given");
-    PyObject* f = argument("numpy", "force", 0, args, n, kwnames);
+    auto [f] = given("numpy", {"force"}, args, n, kwnames);
     bool force = f && to_bool(f, "numpy");
     FACULA_CHECK(!(t->intercept & kInterceptDispatch), kRuntime,
                  ".numpy() is not supported for tensor subclasses.");
@@ -100,11 +89,9 @@ PyObject* numpy(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* k
 // __array__(dtype=None, copy=None)
 PyObject* array(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return method(self, "__array__", args, n, kwnames, [&](const Tensor& t) -> PyObject* {
-    PyObject* dtype = argument("__array__", "dtype", 0, args, n, kwnames);
-    PyObject* copy = argument("__array__", "copy", 1, args, n, kwnames);
+    auto [dtype, copy] = given("__array__", {"dtype", "copy"}, args, n, kwnames);
     Owned a = own(numpy(self, nullptr, 0, nullptr));
-    bool given = dtype && dtype != Py_None;
-    if (given) {
+    if (dtype && dtype != Py_None) {
       Owned have = own(PyObject_GetAttrString(a.get(), "dtype"));
       int same = PyObject_RichCompareBool(have.get(), dtype, Py_EQ);
       check(same);
@@ -122,7 +109,7 @@ PyObject* size_or_stride(PyObject* self, PyObject* const* args, Py_ssize_t n, Py
                          bool strides) {
   const char* name = strides ? "stride" : "size";
   return method(self, name, args, n, kwnames, [&](const Tensor& t) -> PyObject* {
-    PyObject* dim = argument(name, "dim", 0, args, n, kwnames);
+    auto [dim] = given(name, {"dim"}, args, n, kwnames);
     IntList list = strides ? t.strides() : t.sizes();
     if (!dim || dim == Py_None) {
       if (!strides) return size_object(list);
@@ -172,7 +159,7 @@ PyObject* get_device(PyObject* self, PyObject*) {
 }
 PyObject* is_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return method(self, "is_contiguous", args, n, kwnames, [&](const Tensor& t) {
-    PyObject* f = argument("is_contiguous", "memory_format", 0, args, n, kwnames);
+    auto [f] = given("is_contiguous", {"memory_format"}, args, n, kwnames);
     if (!f) return wrap(t.is_contiguous());
     return wrap(is_contiguous_as(t, unwrap_memory_format(f, "is_contiguous")));
   });
@@ -202,7 +189,7 @@ Py_ssize_t length(PyObject* self) {
 
 PyObject* requires_grad_(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return method(self, "requires_grad_", args, n, kwnames, [&](const Tensor& t) {
-    PyObject* v = argument("requires_grad_", "requires_grad", 0, args, n, kwnames);
+    auto [v] = given("requires_grad_", {"requires_grad"}, args, n, kwnames);
     if (v && !PyBool_Check(v)) {
       raise_error(ErrorKind::kType, "requires_grad_(): argument 'requires_grad' (position 1) ",
                   "must be bool, not ", type_name(v));
@@ -229,19 +216,18 @@ PyObject* retain_grad_method(PyObject* self, PyObject*) {
   });
 }
 
-bool flag(const char* name, Py_ssize_t at, PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
-          bool otherwise) {
-  PyObject* v = argument("backward", name, at, args, n, kwnames);
+bool flag(PyObject* v, bool otherwise) {
   return !v || v == Py_None ? otherwise : to_bool(v, "backward");
 }
 
 // backward(gradient=None, retain_graph=None, create_graph=False, inputs=None)
 PyObject* backward_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return method(self, "backward", args, n, kwnames, [&](const Tensor& t) -> PyObject* {
+    auto [gradient, retain, create, wanted] =
+        given("backward", {"gradient", "retain_graph", "create_graph", "inputs"}, args, n, kwnames);
     BackwardOptions options;
-    options.create_graph = flag("create_graph", 2, args, n, kwnames, false);
-    options.retain_graph = flag("retain_graph", 1, args, n, kwnames, options.create_graph);
-    PyObject* gradient = argument("backward", "gradient", 0, args, n, kwnames);
+    options.create_graph = flag(create, false);
+    options.retain_graph = flag(retain, options.create_graph);
     Tensor seed;
     if (gradient && gradient != Py_None) {
       FACULA_CHECK(is_tensor(gradient), kType, "gradients can be either Tensors or None, but got ",
@@ -249,12 +235,11 @@ PyObject* backward_method(PyObject* self, PyObject* const* args, Py_ssize_t n, P
       seed = unwrap(gradient);
     }
     std::vector<Tensor> inputs;
-    PyObject* given = argument("backward", "inputs", 3, args, n, kwnames);
-    if (given && given != Py_None) {
-      if (is_tensor(given)) {
-        inputs.push_back(unwrap(given));
+    if (wanted && wanted != Py_None) {
+      if (is_tensor(wanted)) {
+        inputs.push_back(unwrap(wanted));
       } else {
-        Owned list = own(PySequence_Fast(given, "backward: expected a sequence of inputs"));
+        Owned list = own(PySequence_Fast(wanted, "backward: expected a sequence of inputs"));
         for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
           inputs.push_back(expect_tensor(PySequence_Fast_GET_ITEM(list.get(), i), "backward"));
         }
@@ -316,10 +301,14 @@ PyObject* as_subclass(PyObject* self, PyObject* cls) {
 PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guarded([&]() -> PyObject* {
     FACULA_CHECK(n >= 2 && PyType_Check(args[0]), kType, "cls must be a type");
+    // The last four name dispatch keys of PyTorch that a strided tensor does not have.
+    PyObject* grad = given("_make_subclass",
+                           {"cls", "data", "require_grad", "dispatch_sizes_strides_policy",
+                            "dispatch_device", "dispatch_layout", "device_for_backend_keys"},
+                           args, n, kwnames)[2];
     const Tensor& data = expect_tensor(args[1], "_make_subclass");
     bool asks = data->intercept & kInterceptDispatch;
     Tensor t = alias_unversioned(asks ? detach(data) : data);
-    PyObject* grad = argument("_make_subclass", "require_grad", 2, args, n, kwnames);
     if (grad && to_bool(grad, "_make_subclass")) set_requires_grad(t, true);
     return wrap_as(reinterpret_cast<PyTypeObject*>(args[0]), std::move(t));
   });
@@ -341,10 +330,8 @@ PyObject* is_view(PyObject* self, PyObject*) {
 // tensor's.
 PyObject* set_(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return method(self, "set_", args, n, kwnames, [&](const Tensor& t) -> PyObject* {
-    PyObject* source = argument("set_", "source", 0, args, n, kwnames);
-    PyObject* offset = argument("set_", "storage_offset", 1, args, n, kwnames);
-    PyObject* size = argument("set_", "size", 2, args, n, kwnames);
-    PyObject* stride = argument("set_", "stride", 3, args, n, kwnames);
+    auto [source, offset, size, stride] =
+        given("set_", {"source", "storage_offset", "size", "stride"}, args, n, kwnames);
     check_inplace(t, "set_");
     FACULA_CHECK(!source || !is_tensor(source) || !unwrap(source)->intercept, kRuntime,
                  "set_: the source must be a strided tensor");

@@ -86,11 +86,11 @@ def table() -> dict[str, tuple[tuple[Parameter, ...], ...]]:
     found: dict[str, list[tuple[Parameter, ...]]] = {}
     for rows in opgen.load_table().values():
         for row in rows:
-            params = tuple(
-                Parameter(shown(p), p.type, p.default is None, p.keyword)
-                for p in python_params(row)
-            )
             for path, _ in paths_of(row):
+                params = tuple(
+                    Parameter(shown(p), p.type, p.default is None, p.keyword)
+                    for p in python_params(row, path)
+                )
                 found.setdefault(path, []).append(params)
     return {path: tuple(lists) for path, lists in found.items()}
 
