@@ -31,10 +31,7 @@ void connect_one(const Ref<Node>& node, TensorList inputs, Tensor& out, const Ou
                  size_t count) {
   bool is_input = is_among(inputs, out);
   if (contains(rules.dirty, out)) {
-    FACULA_CHECK(
-        is_input, kRuntime,
-        "Some elements marked as dirty during the forward method were not returned as "
-        "output. The inputs that are modified inplace must all be outputs of the Function.");
+    FACULA_CHECK(is_input, kRuntime, kDirtyNotReturned);
     return set_history_inplace(out, node);
   }
   if (is_input) out = same_view(out);
@@ -54,10 +51,7 @@ void connect_outputs(const Ref<Node>& node, TensorList inputs, std::span<Tensor>
   for (const TensorImpl* dirty : rules.dirty) {
     bool returned = std::any_of(outputs.begin(), outputs.end(),
                                 [&](const Tensor& t) { return t.impl() == dirty; });
-    FACULA_CHECK(
-        returned, kRuntime,
-        "Some elements marked as dirty during the forward method were not returned as "
-        "output. The inputs that are modified inplace must all be outputs of the Function.");
+    FACULA_CHECK(returned, kRuntime, kDirtyNotReturned);
   }
   for (Tensor& out : outputs) {
     if (!out.defined()) {
@@ -76,6 +70,18 @@ void connect_outputs(const Ref<Node>& node, TensorList inputs, std::span<Tensor>
     node->outputs.push_back(GradMeta(out));  // counted, so that gradients keep their places
     if (is_among(inputs, out) || requires_grad(out)) out = detach(out);
   }
+}
+
+void check_kind(const Node& node, size_t index, const Tensor& gradient) {
+  const Edge& edge = node.edges[index];
+  if (!gradient.is_complex() || !edge.valid()) return;
+  const Node* to = edge.node.get();
+  DType expected = to->is_accumulator()
+                       ? static_cast<const AccumulateGrad*>(to)->leaf_meta().dtype
+                       : to->outputs[edge.input_nr].dtype;
+  FACULA_CHECK(is_complex(expected), kRuntime, "Function ", node.name(),
+               " returned an invalid gradient at index ", index, " - expected type ",
+               dtype_name(expected), " but got ", dtype_name(gradient.dtype()));
 }
 
 std::vector<Tensor> Context::saved_tensors() const {
@@ -123,7 +129,10 @@ void CustomNode::apply(Gradients& grads, Gradients& grads_in) {
   FACULA_CHECK(out.size() == edges.size(), kRuntime, "function ", name_,
                " returned an incorrect number of gradients (expected ", edges.size(), ", got ",
                out.size(), ")");
-  for (size_t i = 0; i < out.size(); ++i) grads_in[i] = std::move(out[i]);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i].defined()) check_kind(*this, i, out[i]);
+    grads_in[i] = std::move(out[i]);
+  }
 }
 
 void CustomNode::release_saved() {

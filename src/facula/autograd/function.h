@@ -38,6 +38,15 @@ struct OutputRules {
 FACULA_API void connect_outputs(const Ref<Node>& node, TensorList inputs, std::span<Tensor> outputs,
                                 const OutputRules& rules, bool recorded);
 
+// kDirtyNotReturned is the message for an input that is marked dirty and not among the outputs.
+inline constexpr const char* kDirtyNotReturned =
+    "Some elements marked as dirty during the forward method were not returned as output. The "
+    "inputs that are modified inplace must all be outputs of the Function.";
+
+// check_kind raises RuntimeError for a complex gradient of a real input, which a user's backward
+// gave for the edge `index` of its node: the imaginary part would be lost without a word.
+FACULA_API void check_kind(const Node& node, size_t index, const Tensor& gradient);
+
 // Context is what forward and backward of a custom function share.
 class FACULA_API Context {
  public:

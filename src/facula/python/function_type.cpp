@@ -4,6 +4,7 @@
 #include <structmember.h>
 
 #include "facula/autograd/engine.h"
+#include "facula/autograd/function.h"
 #include "facula/core/interpreter.h"
 #include "facula/python/arguments.h"
 #include "facula/python/node_type.h"
@@ -37,6 +38,7 @@ FunctionNode::~FunctionNode() {
   owned_by_cpp.fetch_sub(1, std::memory_order_relaxed);
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
+  context->freed = released;
   context->node = nullptr;
   Py_DECREF(reinterpret_cast<PyObject*>(std::exchange(context, nullptr)));
   PyErr_Restore(type, value, trace);
@@ -94,6 +96,7 @@ void store_results(FunctionNode& node, PyObject* result, Gradients& grads_in) {
     if (g == Py_None || !node.needs(at)) continue;
     FACULA_CHECK(is_tensor(g), kType, "function ", node.title, ": expected Variable or None (got ",
                  type_name(g), ")");
+    check_kind(node, at, unwrap(g));
     grads_in[at] = unwrap(g);
   }
 }
@@ -185,7 +188,7 @@ PyObject* set_materialize(PyObject* self, PyObject* value) {
 PyObject* saved_tensors(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     PyFunctionContext* c = as_context(self);
-    if (c->node && c->node->released) {
+    if (c->node ? c->node->released : c->freed) {
       raise_error(ErrorKind::kRuntime, "Trying to backward through the graph a second time (or ",
                   "directly access saved tensors after they have already been freed). Saved ",
                   "intermediate values of the graph are freed when you call .backward() or ",
@@ -299,6 +302,18 @@ Owned record_output(FunctionNode& node, PyObject* o, PyObject* args) {
   return Owned::share(o);
 }
 
+// check_dirty refuses marks on what is no tensor, and on inputs that forward did not return.
+void check_dirty(const PyFunctionContext* c, PyObject* output) {
+  if (!c->dirty) return;
+  Owned results = PyTuple_Check(output) ? Owned::share(output) : own(PyTuple_Pack(1, output));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(c->dirty); ++i) {
+    PyObject* o = PyTuple_GET_ITEM(c->dirty, i);
+    FACULA_CHECK(is_tensor(o), kRuntime, "mark_dirty can only accept variables, but argument ", i,
+                 " is of type ", type_name(o));
+    FACULA_CHECK(contains(results.get(), unwrap(o)), kRuntime, kDirtyNotReturned);
+  }
+}
+
 void save_tensors(FunctionNode& node) {
   PyFunctionContext* c = node.context;
   if (!c->to_save) return;
@@ -397,6 +412,7 @@ PyObject* function_apply(PyObject*, PyObject* all, PyObject* kwargs) {
     Ref<FunctionNode> node;
     if (record) node = make_node(cls, ctx.get(), args);
     Owned output = call_forward(cls, ctx.get(), args, kwargs);
+    check_dirty(as_context(ctx.get()), output.get());
     if (!record) {
       Py_CLEAR(as_context(ctx.get())->to_save);
       return output.release();

@@ -35,6 +35,7 @@ struct PyFunctionContext {
   PyObject* metadata;
   std::vector<SavedTensor>* saved;
   bool materialize;
+  bool freed;  // whether the node is gone and had let go of what was saved
 };
 extern PyTypeObject function_context_type;  // facula._C._FunctionBase
 

@@ -256,3 +256,68 @@ def test_forward_may_write_to_views_that_it_returns():
     assert y.grad_fn.name() == "PositiveBackward"
     (y * y).sum().backward()
     assert x.grad.tolist() == [2.0, 0.0, 4.0, 0.0]
+
+
+@pytest.mark.parametrize("factor", [1j, 2 + 3j])
+def test_complex_gradient_of_a_real_input_is_refused(factor):
+    class Turn(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * factor
+
+    leaf = facula.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="TurnBackward returned an invalid gradient at"):
+        Turn.apply(leaf).sum().backward()
+    with pytest.raises(RuntimeError, match="expected type float"):
+        Turn.apply(leaf * 1).sum().backward()
+    turned = facula.ones(3, dtype=facula.complex64, requires_grad=True)
+    Turn.apply(turned).backward(facula.ones(3, dtype=facula.complex64))
+    assert facula.equal(turned.grad, facula.full((3,), factor, dtype=facula.complex64))
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_marks_of_what_is_not_returned_are_refused(grad):
+    class Forgets(Function):
+        @staticmethod
+        def forward(ctx, x, marked):
+            ctx.mark_dirty(marked)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, None
+
+    x = facula.ones(3, requires_grad=grad) * 1
+    with pytest.raises(RuntimeError, match="were not returned as output"):
+        Forgets.apply(x, x)
+    with pytest.raises(RuntimeError, match="mark_dirty can only accept variables"):
+        Forgets.apply(x, 3)
+
+
+def test_saved_tensors_of_a_freed_graph_are_refused():
+    kept = []
+
+    class Keeps(Function):
+        @staticmethod
+        def forward(ctx, x):
+            kept.append(ctx)
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    x = facula.ones(3, requires_grad=True)
+    y = Keeps.apply(x)
+    y.sum().backward()
+    for _ in range(2):  # with the graph released, then gone
+        with pytest.raises(RuntimeError, match="second time"):
+            kept[0].saved_tensors  # noqa: B018
+        y = None
+    Keeps.apply(x)
+    assert facula.equal(kept[1].saved_tensors[0], x)
