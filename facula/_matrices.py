@@ -104,11 +104,12 @@ def lobpcg(
         start = _rows.randn(A.shape[-1], block, dtype=A.dtype, device=A.device)
     state = SimpleNamespace(A=A, B=B, iK=iK, k=block, largest=largest, values=None, X=start, P=None)
     for _ in range(1000 if niter is None or niter < 0 else niter):
-        before = state.values
+        before = state.P
         state.values, state.X, state.P = _rows._lobpcg_steps(
-            A, B, iK, state.X, state.P, count, 1, tol, largest
+            A, B, iK, state.X, before, count, 1, tol, largest
         )
-        if before is not None and before.equal(state.values):
+        # Within the tolerance no step is taken, and the direction stays what it was.
+        if state.P.numel() == 0 or (before is not None and before.data_ptr() == state.P.data_ptr()):
             break
         tracker(state)
     return state.values[:count], state.X[:, :count]
