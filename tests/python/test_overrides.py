@@ -187,3 +187,35 @@ def test_tensors_of_subclasses_are_data_for_constructors():
     with pytest.warns(UserWarning):
         assert type(facula.tensor(x)) is facula.Tensor
     assert not Logging.calls
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.to("cpu", non_blocking=True),
+        lambda x: x.to(facula.device("cpu"), non_blocking=True),
+        lambda x: x.to(facula.device("cpu"), facula.float64, copy=True),
+        lambda x: x.to(facula.float64, non_blocking=True),
+        lambda x: x.to(facula.ones(1, dtype=facula.float64), non_blocking=True),
+        lambda x: x.sum(0, keepdim=True),
+        lambda x: x.max(dim=0, keepdim=True)[0],
+        lambda x: facula.std(x, dim=0, correction=0, keepdim=True),
+    ],
+)
+def test_overrides_get_the_arguments_of_the_overload_that_fits(call):
+    class Plain(overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    class Kind(facula.Tensor):
+        pass
+
+    x = facula.ones(3)
+    expected = call(x)
+    with Plain():
+        under_mode = call(x)
+    of_subclass = call(x.as_subclass(Kind))
+    with facula.autocast("cpu", dtype=facula.bfloat16):
+        under_autocast = call(x)
+    for found in (under_mode, of_subclass, under_autocast):
+        assert found.dtype == expected.dtype and facula.equal(found, expected)

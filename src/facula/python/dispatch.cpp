@@ -159,14 +159,18 @@ PyObject* run(const Entry& e, Bound& b, PyObject* self) {
   return e.call(b);
 }
 
+// An override sees the overload that fits the call; the first that binds, where none does.
 PyObject* dispatch_overloads(const Entry* entries, int count, PyObject* self, PyObject* const* args,
                              Py_ssize_t nargs, PyObject* kwnames) {
+  Bound overridden;
+  overridden.sig = nullptr;
   for (int i = 0; i < count; ++i) {
     Bound b;
     if (!bind(b, *entries[i].signature, self, args, nargs, kwnames, false)) continue;
     if (all_fit(b)) return run(entries[i], b, self);
-    if (has_bound_override(b)) return override_bound(b, self != nullptr);
+    if (!overridden.sig && has_bound_override(b)) overridden = b;
   }
+  if (overridden.sig) return override_bound(overridden, self != nullptr);
   raise_no_overload(entries, count, self, args, nargs, kwnames);
   return call_in_old_order(entries, count, self, args, nargs, kwnames);
 }
