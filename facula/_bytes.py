@@ -11,6 +11,8 @@ CHUNK = 1 << 22  # bytes that are read or written at once
 
 def bytes_of(t: facula.Tensor) -> memoryview:
     """Return the bytes of a contiguous CPU tensor, which the view keeps alive."""
+    if t.numel() == 0:
+        return memoryview(b"")
     flat = t.reshape(-1).view(facula.uint8)
     try:
         return memoryview(flat)

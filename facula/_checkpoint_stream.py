@@ -43,7 +43,7 @@ def write(file: Any, data: bytes, pieces: list[Piece], protocol: int) -> None:
     for piece in pieces:
         flat = piece.stored()
         file.write(flat.numel().to_bytes(8, "little"))
-        content = bytes_of(flat.cpu()) if flat.numel() else memoryview(b"")
+        content = bytes_of(flat.cpu())
         for start in range(0, len(content), CHUNK):
             file.write(content[start : start + CHUNK])
 

@@ -181,7 +181,7 @@ def _write(file: Any, stem: str, data: bytes, pieces: list) -> None:
         _record(archive, f"{stem}/byteorder", sys.byteorder.encode())
         for piece in pieces:
             flat = piece.flat()
-            content = bytes_of(flat.cpu()) if flat.numel() else memoryview(b"")
+            content = bytes_of(flat.cpu())
             digest.update(len(content).to_bytes(8, "little"))
             _record(archive, f"{stem}/data/{piece.key}", content, aligned=True)
         _record(archive, f"{stem}/version", b"3\n")
