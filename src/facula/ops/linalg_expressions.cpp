@@ -228,13 +228,6 @@ Tensor rank_of(const Tensor& self, const Tensor& atol, const Tensor& rtol, bool 
   return facula::sum(gt(s, unsqueeze(limit, -1)), IntList(-1), false, kInt64);
 }
 
-// A tolerance is a double: one that is too large for the matrix's type is infinite there.
-Tensor tolerance(std::optional<double> v, const Tensor& like) {
-  if (!v) return {};
-  Tensor wide = facula::full({}, Scalar(*v), kFloat64, like.device());
-  return facula::cast(wide, real_type(like.dtype()));
-}
-
 }  // namespace
 
 Tensor linalg_matrix_rank(const Tensor& self, std::optional<double> atol,

@@ -23,12 +23,6 @@ using namespace linalg;
 
 namespace {
 
-// A tolerance is a double: one that is too large for the matrix's type is infinite there.
-Tensor number(double v, const Tensor& like) {
-  Tensor wide = facula::full({}, Scalar(v), kFloat64, like.device());
-  return facula::cast(wide, real_type(like.dtype()));
-}
-
 // The inverse of significant singular values, 0 for the others.
 Tensor inverted(const Tensor& s, const Tensor& atol, const Tensor& rtol) {
   Tensor size = facula::abs(s);
@@ -90,9 +84,9 @@ Tensor pseudo_inverse(const Tensor& A, const Tensor& atol, const Tensor& rtol, b
   if (A.is_meta()) return new_empty(with(batch_sizes(A), {n, m}), A.dtype(), A.device());
   double eps = real_type(A.dtype()) == kFloat32 ? std::numeric_limits<float>::epsilon()
                                                 : std::numeric_limits<double>::epsilon();
-  Tensor absolute = atol.defined() ? atol : number(0, A);
+  Tensor absolute = atol.defined() ? atol : tolerance(0.0, A);
   bool own = !rtol.defined();
-  Tensor relative = own ? number(eps * static_cast<double>(std::max(m, n)), A) : rtol;
+  Tensor relative = own ? tolerance(eps * static_cast<double>(std::max(m, n)), A) : rtol;
   if (own && atol.defined()) relative = facula::where(gt(atol, Scalar(0)), Scalar(0), relative);
   if (hermitian) {
     auto [w, v] = facula::linalg_eigh(A, "L");
@@ -216,8 +210,7 @@ Tensor pinv_backward(const Tensor& grad, const Tensor& pinv, const Tensor& A) {
 Tensor linalg_pinv(const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
                    bool hermitian) {
   check_matrix("linalg.pinv", self);
-  return pseudo_inverse(self, atol ? number(*atol, self) : Tensor(),
-                        rtol ? number(*rtol, self) : Tensor(), hermitian);
+  return pseudo_inverse(self, tolerance(atol, self), tolerance(rtol, self), hermitian);
 }
 Tensor linalg_pinv_tensor(const Tensor& self, const Tensor& atol, const Tensor& rtol,
                           bool hermitian) {
@@ -228,7 +221,7 @@ Tensor linalg_pinv_rcond(const Tensor& self, double rcond, bool hermitian) {
 }
 Tensor linalg_pinv_rcond_tensor(const Tensor& self, const Tensor& rcond, bool hermitian) {
   check_matrix("linalg.pinv", self);
-  return pseudo_inverse(self, number(0, self), rcond, hermitian);
+  return pseudo_inverse(self, tolerance(0.0, self), rcond, hermitian);
 }
 Tensor pinverse(const Tensor& self, double rcond) { return linalg_pinv(self, 0.0, rcond, false); }
 

@@ -39,6 +39,12 @@ void check_square(const char* op, const Tensor& t, const char* name) {
                " matrices");
 }
 
+Tensor tolerance(std::optional<double> v, const Tensor& like) {
+  if (!v) return {};
+  Tensor wide = facula::full({}, Scalar(*v), kFloat64, like.device());
+  return facula::cast(wide, real_type(like.dtype()));
+}
+
 void check_same_type(const char* op, const Tensor& a, const Tensor& b) {
   FACULA_CHECK(a.dtype() == b.dtype(), kRuntime, op,
                ": Expected A and B to have the same dtype, but found A of type ",

@@ -1,6 +1,7 @@
 // What the operators of linear algebra share: the exception, checks of matrices, column-major
 // tensors as LAPACK reads them, permutations of rows.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "facula/base/error.h"
@@ -43,6 +44,10 @@ enum class Trouble : uint8_t {
 
 // check_info raises LinAlgError for the first matrix with a nonzero info; RuntimeError for kFactor.
 void check_info(const char* op, const Tensor& info, Trouble trouble);
+
+// tolerance makes the 0-d tensor of a tolerance in the real type of a matrix, undefined for none. A
+// tolerance is a double: one that is too large for the type is infinite there.
+Tensor tolerance(std::optional<double> v, const Tensor& like);
 
 // is_vector_system says whether B of a system holds vectors, which lack the last dimension.
 bool is_vector_system(const Tensor& a, const Tensor& b);

@@ -271,8 +271,8 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
                 vec1.dim(), "-D and ", vec2.dim(), "-D");
   }
   DType type = promote(self.dtype(), promote(vec1.dtype(), vec2.dtype()));
-  if (!(beta.kind == kInt64 && beta.i == 1)) check_scale("addr", "beta", type, beta);
-  if (!(alpha.kind == kInt64 && alpha.i == 1)) check_scale("addr", "alpha", type, alpha);
+  check_scale("addr", "beta", type, beta);
+  check_scale("addr", "alpha", type, alpha);
   Tensor wide = expand(self, IntList({vec1->sizes[0], vec2->sizes[0]}));
   bool boolean = self.dtype() == kBool && vec1.dtype() == kBool && vec2.dtype() == kBool;
   if (boolean) {
