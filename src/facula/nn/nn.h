@@ -21,6 +21,7 @@
 #include "facula/nn/optim/sparse_adam.h"
 #include "facula/nn/padding.h"
 #include "facula/nn/pooling.h"
+#include "facula/nn/print.h"
 #include "facula/nn/recurrent.h"
 #include "facula/nn/reshaping.h"
 #include "facula/nn/sequential.h"
