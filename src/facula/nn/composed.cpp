@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "facula/autograd/meta.h"
+#include "facula/nn/options.h"
 #include "facula/nn/padding.h"
 #include "facula/nn/values.h"
 
@@ -15,11 +16,12 @@ Tensor pad(const Tensor& input, IntList pads, std::string_view mode, double valu
                "Padding length should be less than or equal to two times the input dimension but "
                "got padding length ",
                static_cast<int64_t>(pads.size()), " and input of dimension ", input.dim());
+  nn::check_option("pad", "mode", mode, {"constant", "reflect", "replicate", "circular"},
+                   ErrorKind::kNotImplemented);
   if (mode == "constant") return constant_pad_nd(input, pads, value);
   FACULA_CHECK(value == 0, kRuntime, "Padding mode \"", mode, "\" doesn't take in value argument");
   if (mode == "reflect") return nn::pad_edges(input, pads, nn::PadMode::kReflect);
   if (mode == "replicate") return nn::pad_edges(input, pads, nn::PadMode::kReplicate);
-  FACULA_CHECK(mode == "circular", kNotImplemented, "Unrecognised padding mode ", mode);
   return nn::pad_edges(input, pads, nn::PadMode::kCircular);
 }
 

@@ -5,6 +5,7 @@
 
 #include "facula/core/thread_state.h"
 #include "facula/nn/init.h"
+#include "facula/nn/options.h"
 #include "facula/ops/conv_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/embedding_bag_functions.h"
@@ -146,8 +147,7 @@ std::string Bilinear::extra_repr() const {
 EmbeddingBag::EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim,
                            const EmbeddingBagOptions& options)
     : Module("EmbeddingBag"), options_(options) {
-  bool known = options.mode == "sum" || options.mode == "mean" || options.mode == "max";
-  FACULA_CHECK(known, kValue, "mode has to be one of sum, mean or max");
+  check_option("EmbeddingBag", "mode", options.mode, {"sum", "mean", "max"});
   if (options_.padding_idx) {
     int64_t& row = *options_.padding_idx;
     FACULA_CHECK(row >= -num_embeddings && row < num_embeddings, kValue,

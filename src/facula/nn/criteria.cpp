@@ -2,17 +2,17 @@
 #include "facula/nn/criteria.h"
 
 #include "facula/core/thread_state.h"
+#include "facula/nn/options.h"
 #include "facula/nn/values.h"
 
 namespace facula::nn {
 
-void check_reduction(const std::string& reduction) {
-  bool known = reduction == "mean" || reduction == "sum" || reduction == "none";
-  FACULA_CHECK(known, kValue, reduction, " is not a valid value for reduction");
+void check_reduction(const char* name, const std::string& reduction) {
+  check_option(name, "reduction", reduction, {"mean", "sum", "none"});
 }
 
-Tensor reduced(const Tensor& losses, const std::string& reduction) {
-  check_reduction(reduction);
+Tensor reduced(const char* name, const Tensor& losses, const std::string& reduction) {
+  check_reduction(name, reduction);
   if (reduction == "mean") return mean(losses);
   return reduction == "sum" ? sum(losses) : losses;
 }
@@ -27,6 +27,9 @@ void check_margin(double margin) {
 
 Tensor HuberLossOptions::call(const Tensor& x, const Tensor& target) const {
   return huber_loss(x, target, reduction, delta);
+}
+void KLDivLossOptions::check() const {
+  check_option(kName, "reduction", reduction, {"mean", "sum", "none", "batchmean"});
 }
 Tensor KLDivLossOptions::call(const Tensor& x, const Tensor& target) const {
   if (reduction != "batchmean") return kl_div(x, target, reduction, log_target);
@@ -53,7 +56,7 @@ Tensor GaussianNLLLossOptions::call(const Tensor& x, const Tensor& target,
   Tensor difference = x - target;
   Tensor losses = (log(v) + difference * difference / v) * 0.5;
   if (full) losses = losses + 0.9189385332046727;  // log(2 pi) / 2
-  return reduced(losses, reduction);
+  return reduced(kName, losses, reduction);
 }
 Tensor HingeEmbeddingLossOptions::call(const Tensor& x, const Tensor& target) const {
   return hinge_embedding_loss(x, target, margin, reduction);
@@ -79,10 +82,10 @@ Tensor MultiLabelMarginLossOptions::call(const Tensor& x, const Tensor& target) 
 Tensor MultiLabelSoftMarginLossOptions::call(const Tensor& x, const Tensor& target) const {
   Tensor losses = -(target * logsigmoid(x) + (1 - target) * logsigmoid(-x));
   if (weight.defined()) losses = losses * weight;
-  return reduced(sum(losses, IntList({-1})) / x.size(-1), reduction);
+  return reduced(kName, sum(losses, IntList({-1})) / x.size(-1), reduction);
 }
 void MultiMarginLossOptions::check() const {
-  check_reduction(reduction);
+  check_reduction(kName, reduction);
   FACULA_CHECK(p == 1 || p == 2, kValue, "only p == 1 and p == 2 supported");
   FACULA_CHECK(!weight.defined() || weight.dim() == 1, kValue, "weight must be one-dimensional");
 }
@@ -90,7 +93,7 @@ Tensor MultiMarginLossOptions::call(const Tensor& x, const Tensor& target) const
   return multi_margin_loss(x, target, p, margin, weight, reduction);
 }
 void TripletMarginLossOptions::check() const {
-  check_reduction(reduction);
+  check_reduction(kName, reduction);
   check_margin(margin);
 }
 Tensor TripletMarginLossOptions::call(const Tensor& anchor, const Tensor& positive,
@@ -98,7 +101,7 @@ Tensor TripletMarginLossOptions::call(const Tensor& anchor, const Tensor& positi
   return triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction);
 }
 void TripletMarginWithDistanceLossOptions::check() const {
-  check_reduction(reduction);
+  check_reduction(kName, reduction);
   check_margin(margin);
 }
 Tensor TripletMarginWithDistanceLossOptions::call(const Tensor& anchor, const Tensor& positive,
@@ -113,7 +116,7 @@ Tensor TripletMarginWithDistanceLossOptions::call(const Tensor& anchor, const Te
   };
   Tensor near = distance(anchor, positive), far = distance(anchor, negative);
   if (swap) far = minimum(far, distance(positive, negative));
-  return reduced(clamp_min(near - far + margin, 0), reduction);
+  return reduced(kName, clamp_min(near - far + margin, 0), reduction);
 }
 Tensor CTCLossOptions::call(const Tensor& log_probs, const Tensor& targets, IntList input_lengths,
                             IntList target_lengths) const {

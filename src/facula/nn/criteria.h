@@ -9,16 +9,17 @@
 
 namespace facula::nn {
 
-FACULA_API void check_reduction(const std::string& reduction);
+// check_reduction raises ValueError, in the name of a module, for other words.
+FACULA_API void check_reduction(const char* name, const std::string& reduction);
 // reduced applies a reduction to losses of the elements.
-FACULA_API Tensor reduced(const Tensor& losses, const std::string& reduction);
+FACULA_API Tensor reduced(const char* name, const Tensor& losses, const std::string& reduction);
 
 struct FACULA_API HuberLossOptions {
   static constexpr const char* kName = "HuberLoss";
   std::string reduction = "mean";
   double delta = 1;
   Tensor call(const Tensor& x, const Tensor& target) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using HuberLoss = Simple<HuberLossOptions>;  // squared below delta, absolute above
 
@@ -27,6 +28,7 @@ struct FACULA_API KLDivLossOptions {
   std::string reduction = "mean";  // or "batchmean"
   bool log_target = false;
   Tensor call(const Tensor& x, const Tensor& target) const;
+  void check() const;
 };
 using KLDivLoss = Simple<KLDivLossOptions>;  // of log-probabilities and probabilities
 
@@ -36,7 +38,7 @@ struct FACULA_API PoissonNLLLossOptions {
   double eps = 1e-8;
   std::string reduction = "mean";
   Tensor call(const Tensor& x, const Tensor& target) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using PoissonNLLLoss = Simple<PoissonNLLLossOptions>;
 
@@ -47,7 +49,7 @@ struct FACULA_API GaussianNLLLossOptions {
   double eps = 1e-6;
   std::string reduction = "mean";
   Tensor call(const Tensor& x, const Tensor& target, const Tensor& var) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using GaussianNLLLoss = Simple<GaussianNLLLossOptions>;
 
@@ -56,7 +58,7 @@ struct FACULA_API HingeEmbeddingLossOptions {
   double margin = 1;
   std::string reduction = "mean";
   Tensor call(const Tensor& x, const Tensor& target) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using HingeEmbeddingLoss = Simple<HingeEmbeddingLossOptions>;  // targets are 1 and -1
 
@@ -65,7 +67,7 @@ struct FACULA_API CosineEmbeddingLossOptions {
   double margin = 0;
   std::string reduction = "mean";
   Tensor call(const Tensor& x1, const Tensor& x2, const Tensor& target) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using CosineEmbeddingLoss = Simple<CosineEmbeddingLossOptions>;
 
@@ -74,7 +76,7 @@ struct FACULA_API MarginRankingLossOptions {
   double margin = 0;
   std::string reduction = "mean";
   Tensor call(const Tensor& x1, const Tensor& x2, const Tensor& target) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using MarginRankingLoss = Simple<MarginRankingLossOptions>;
 
@@ -82,7 +84,7 @@ struct FACULA_API SoftMarginLossOptions {
   static constexpr const char* kName = "SoftMarginLoss";
   std::string reduction = "mean";
   Tensor call(const Tensor& x, const Tensor& target) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using SoftMarginLoss = Simple<SoftMarginLossOptions>;
 
@@ -90,7 +92,7 @@ struct FACULA_API MultiLabelMarginLossOptions {
   static constexpr const char* kName = "MultiLabelMarginLoss";
   std::string reduction = "mean";
   Tensor call(const Tensor& x, const Tensor& target) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using MultiLabelMarginLoss = Simple<MultiLabelMarginLossOptions>;
 
@@ -99,7 +101,7 @@ struct FACULA_API MultiLabelSoftMarginLossOptions {
   Tensor weight = {};  // of the classes
   std::string reduction = "mean";
   Tensor call(const Tensor& x, const Tensor& target) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using MultiLabelSoftMarginLoss = Simple<MultiLabelSoftMarginLossOptions>;
 
@@ -144,7 +146,7 @@ struct FACULA_API CTCLossOptions {
   bool zero_infinity = false;  // losses of targets that cannot be reached
   Tensor call(const Tensor& log_probs, const Tensor& targets, IntList input_lengths,
               IntList target_lengths) const;
-  void check() const { check_reduction(reduction); }
+  void check() const { check_reduction(kName, reduction); }
 };
 using CTCLoss = Simple<CTCLossOptions>;  // connectionist temporal classification
 

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "facula/base/error.h"
+#include "facula/nn/options.h"
 #include "facula/nn/values.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/index_functions.h"
@@ -105,8 +106,7 @@ DataLoader::Iterator& DataLoader::Iterator::operator++() {
 }
 
 TensorDataset digits(std::string_view split, const std::string& path) {
-  FACULA_CHECK(split == "train" || split == "test" || split == "all", kValue,
-               "digits: expected split 'train', 'test' or 'all', got '", split, "'");
+  check_option("digits", "split", split, {"train", "test", "all"});
   std::string name = path.empty() ? digits_path() : path;
   std::ifstream file(name, std::ios::binary);
   FACULA_CHECK(file, kRuntime, "digits: cannot read ", name);

@@ -5,6 +5,7 @@
 
 #include "facula/base/error.h"
 #include "facula/core/thread_state.h"
+#include "facula/nn/options.h"
 #include "facula/nn/values.h"
 
 namespace facula::nn::init {
@@ -28,9 +29,9 @@ double calculate_gain(std::string_view nonlinearity, double param) {
   if (nonlinearity == "relu") return std::sqrt(2.0);
   if (nonlinearity == "leaky_relu") return std::sqrt(2.0 / (1 + param * param));
   if (nonlinearity == "selu") return 3.0 / 4;
-  bool linear =
-      nonlinearity == "linear" || nonlinearity == "sigmoid" || nonlinearity.starts_with("conv");
-  FACULA_CHECK(linear, kValue, "Unsupported nonlinearity ", nonlinearity);
+  check_option("calculate_gain", "nonlinearity", nonlinearity,
+               {"linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+                "conv_transpose3d", "sigmoid", "tanh", "relu", "leaky_relu", "selu"});
   return 1;
 }
 

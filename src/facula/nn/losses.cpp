@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "facula/base/error.h"
+#include "facula/nn/options.h"
 #include "facula/nn/values.h"
 #include "facula/ops/loss_functions.h"
 #include "facula/ops/softmax_functions.h"
@@ -45,8 +46,7 @@ void check_pair(const Tensor& input, const Tensor& target) {
 
 Loss::Loss(const char* name, std::string reduction)
     : Module(name), reduction_(std::move(reduction)) {
-  bool known = reduction_ == "mean" || reduction_ == "sum" || reduction_ == "none";
-  FACULA_CHECK(known, kValue, reduction_, " is not a valid value for reduction");
+  check_option(name, "reduction", reduction_, {"mean", "sum", "none"});
 }
 
 Tensor MSELoss::forward(const Tensor& input, const Tensor& target) {

@@ -19,6 +19,7 @@
 #include "facula/nn/optim/optimizers.h"
 #include "facula/nn/optim/schedule.h"
 #include "facula/nn/optim/sparse_adam.h"
+#include "facula/nn/options.h"
 #include "facula/nn/padding.h"
 #include "facula/nn/pooling.h"
 #include "facula/nn/print.h"

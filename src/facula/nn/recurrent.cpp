@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "facula/nn/init.h"
+#include "facula/nn/options.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/recurrent_functions.h"
 #include "facula/ops/shape_functions.h"
@@ -11,9 +12,8 @@
 namespace facula::nn {
 namespace {
 
-void check_nonlinearity(const std::string& name) {
-  FACULA_CHECK(name == "tanh" || name == "relu", kValue, "Unknown nonlinearity '", name,
-               "'. Select from 'tanh' or 'relu'.");
+void check_nonlinearity(const char* module, const std::string& nonlinearity) {
+  check_option(module, "nonlinearity", nonlinearity, {"tanh", "relu"});
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ std::string RNNBase::extra_repr() const {
 
 RNN::RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options)
     : RNNBase("RNN", 1, input_size, hidden_size, options) {
-  check_nonlinearity(options.nonlinearity);
+  check_nonlinearity("RNN", options.nonlinearity);
 }
 std::pair<Tensor, Tensor> RNN::operator()(const Tensor& input, const Tensor& hx) const {
   std::vector<Tensor> out = run(input, {hx});
@@ -185,7 +185,7 @@ std::string RNNCellBase::extra_repr() const {
 
 RNNCell::RNNCell(int64_t input_size, int64_t hidden_size, const CellOptions& options)
     : RNNCellBase("RNNCell", 1, input_size, hidden_size, options) {
-  check_nonlinearity(options.nonlinearity);
+  check_nonlinearity("RNNCell", options.nonlinearity);
 }
 Tensor RNNCell::operator()(const Tensor& input, const Tensor& hx) const {
   Tensor h = rows(hx, input), x = input.dim() == 2 ? input : unsqueeze(input, 0);

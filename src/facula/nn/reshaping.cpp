@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "facula/nn/options.h"
 #include "facula/nn/values.h"
 
 namespace facula::nn {
@@ -23,6 +24,9 @@ Tensor ChannelShuffleOptions::call(const Tensor& x) const { return channel_shuff
 
 Tensor UpsampleOptions::call(const Tensor& x) const {
   int64_t spatial = x.dim() - 2;
+  check_option("Upsample", "mode", mode,
+               {"nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear"},
+               ErrorKind::kNotImplemented);
   bool nearest = mode == "nearest" || mode == "nearest-exact";
   bool fits = nearest || (mode == "linear" && spatial == 1) ||
               ((mode == "bilinear" || mode == "bicubic") && spatial == 2) ||

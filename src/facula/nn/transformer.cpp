@@ -11,6 +11,7 @@
 #include "facula/core/generator.h"
 #include "facula/core/thread_state.h"
 #include "facula/nn/init.h"
+#include "facula/nn/options.h"
 #include "facula/nn/values.h"
 
 namespace facula::nn {
@@ -44,9 +45,9 @@ MultiheadAttention attention_of(int64_t d_model, int64_t nhead, const Transforme
       {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first, .dtype = o.dtype});
 }
 
-Tensor activated(const Tensor& x, const TransformerOptions& o) {
-  FACULA_CHECK(o.activation == "relu" || o.activation == "gelu", kRuntime,
-               "activation should be relu/gelu, not ", o.activation);
+Tensor activated(const Module& layer, const Tensor& x, const TransformerOptions& o) {
+  check_option(layer.type_name(), "activation", o.activation, {"relu", "gelu"},
+               ErrorKind::kRuntime);
   return o.activation == "relu" ? relu(x) : gelu(x);
 }
 
@@ -236,7 +237,9 @@ Tensor TransformerEncoderLayer::layer(const Tensor& src, const EncoderCall& call
                             .is_causal = call.is_causal})
                     .first);
   };
-  auto feed = [&](const Tensor& t) { return drop(linear2_(drop(activated(linear1_(t), o)))); };
+  auto feed = [&](const Tensor& t) {
+    return drop(linear2_(drop(activated(*this, linear1_(t), o))));
+  };
   if (o.norm_first) {
     Tensor x = src + attend(norm1_(src));
     return x + feed(norm2_(x));
@@ -282,7 +285,9 @@ Tensor TransformerDecoderLayer::operator()(const Tensor& tgt, const Tensor& memo
                                  .is_causal = call.memory_is_causal})
                     .first);
   };
-  auto feed = [&](const Tensor& t) { return drop(linear2_(drop(activated(linear1_(t), o)))); };
+  auto feed = [&](const Tensor& t) {
+    return drop(linear2_(drop(activated(*this, linear1_(t), o))));
+  };
   if (o.norm_first) {
     Tensor x = tgt + attend(norm1_(tgt));
     x = x + look(norm2_(x));

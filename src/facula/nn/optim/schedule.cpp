@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "facula/base/error.h"
+#include "facula/nn/options.h"
 
 namespace facula::optim {
 namespace {
@@ -310,8 +311,7 @@ CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, i
 
 CyclicLR::CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, const CyclicOptions& o)
     : LRScheduler(with_rates(optimizer, base_lr)) {
-  FACULA_CHECK(o.mode == "triangular" || o.mode == "triangular2" || o.mode == "exp_range", kValue,
-               "mode is invalid and scale_fn is None");
+  nn::check_option("CyclicLR", "mode", o.mode, {"triangular", "triangular2", "exp_range"});
   if (o.cycle_momentum) start_momentum(optimizer, o.max_momentum);
   next_ = cyclic_rule(optimizer, base_lr, max_lr, o);
   for (size_t g = 0; g < optimizer.num_groups(); ++g) {
@@ -327,8 +327,7 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps,
   FACULA_CHECK(total_steps > 0, kValue, "Expected positive integer total_steps, but got ",
                total_steps);
   check_fraction(o.pct_start, true, "Expected float between 0 and 1 pct_start");
-  FACULA_CHECK(o.anneal_strategy == "cos" || o.anneal_strategy == "linear", kValue,
-               "anneal_strategy must be one of 'cos' or 'linear', instead got ", o.anneal_strategy);
+  nn::check_option("OneCycleLR", "anneal_strategy", o.anneal_strategy, {"cos", "linear"});
   if (o.cycle_momentum) start_momentum(optimizer, o.max_momentum);
   next_ = one_cycle_rule(optimizer, max_lr, total_steps, o);
   base_lrs_.assign(optimizer.num_groups(), max_lr / o.div_factor);
@@ -394,9 +393,8 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const PlateauOptions&
       best_(o.mode == "min" ? std::numeric_limits<double>::infinity()
                             : -std::numeric_limits<double>::infinity()) {
   FACULA_CHECK(o.factor < 1, kValue, "Factor should be < 1.0.");
-  FACULA_CHECK(o.mode == "min" || o.mode == "max", kValue, "mode ", o.mode, " is unknown!");
-  FACULA_CHECK(o.threshold_mode == "rel" || o.threshold_mode == "abs", kValue, "threshold mode ",
-               o.threshold_mode, " is unknown!");
+  nn::check_option("ReduceLROnPlateau", "mode", o.mode, {"min", "max"});
+  nn::check_option("ReduceLROnPlateau", "threshold_mode", o.threshold_mode, {"rel", "abs"});
 }
 
 bool ReduceLROnPlateau::is_better(double value) const {
