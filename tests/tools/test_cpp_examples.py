@@ -1,4 +1,4 @@
-"""The examples in the C++ headers compile: all of them together, in one file."""
+"""The examples in the C++ headers compile, and those of the pages run: each all in one file."""
 
 import json
 import re
@@ -18,6 +18,14 @@ WITHOUT = {
 }
 #: Names that an example may use without saying where they come from.
 PRELUDE = "[[maybe_unused]] Tensor x = rand({2, 32});"
+OPENING = [
+    "#include <iostream>",
+    '#include "facula/nn/nn.h"',
+    '#include "facula/sparse/sparse.h"',
+    "using namespace facula;",
+]
+#: Pages whose C++ is compiled, linked and run.
+PAGES = [ROOT / "README.md", ROOT / "docs" / "libtorch.md"]
 
 
 def examples(header: Path) -> list[tuple[int, str]]:
@@ -46,25 +54,61 @@ def test_every_header_of_the_front_end_has_an_example():
     assert bare == set(WITHOUT)
 
 
-def test_the_examples_compile(tmp_path):
+def build(tmp_path: Path, functions: list[str], *flags: str) -> Path:
+    """Compiles functions with the options of the library's own sources; gives the result."""
     database = ROOT / "build" / "dev" / "compile_commands.json"
     if not database.exists():
         pytest.skip("no build in build/dev")
-    parts = ['#include "facula/nn/nn.h"', '#include "facula/sparse/sparse.h"']
-    parts.append("using namespace facula;")
-    count = 0
-    for header in HEADERS:
-        for number, code in examples(header):
-            line = f'#line {number} "{header}"'
-            parts += [f"void example_{count}() {{", PRELUDE, line, code, "}"]
-            count += 1
-    assert count >= 20
     file = tmp_path / "examples.cpp"
-    file.write_text("\n".join(parts) + "\n")
+    file.write_text("\n".join([*OPENING, *functions]) + "\n")
     entry = next(e for e in json.loads(database.read_text()) if "facula_nn.dir" in e["command"])
     words = shlex.split(entry["command"])
     options = [w for w in words[1:] if w.startswith(("-I", "-D", "-std"))]
     compiler = next(w for w in words if re.search(r"(\+\+|cc)(-\d+)?$", w))
-    command = [compiler, *options, "-fsyntax-only", str(file)]
+    out = tmp_path / "examples"
+    command = [compiler, *options, "-o", str(out), str(file), *flags]
     result = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-4000:]
+    return out
+
+
+def test_the_examples_compile(tmp_path):
+    functions: list[str] = []
+    for header in HEADERS:
+        for number, code in examples(header):
+            line = f'#line {number} "{header}"'
+            functions.append(f"void example_{len(functions)}() {{\n{PRELUDE}\n{line}\n{code}\n}}")
+    assert len(functions) >= 20
+    build(tmp_path, functions, "-fsyntax-only")
+
+
+def page_examples(page: Path) -> list[tuple[int, str]]:
+    """Returns the C++ blocks of a page with their first lines; includes are OPENING's business."""
+    found = []
+    for match in re.finditer(r"^```cpp\n(.*?)^```", page.read_text(), re.M | re.S):
+        code = re.sub(r"^(#include|using namespace) .*$", "", match[1], flags=re.M)
+        if code.strip():
+            found.append((page.read_text()[: match.start(1)].count("\n") + 1, code))
+    return found
+
+
+def test_the_examples_of_pages_run(tmp_path):
+    blocks = [(page, *block) for page in PAGES for block in page_examples(page)]
+    assert {page for page, _, _ in blocks} == set(PAGES)
+    functions = [
+        f'void example_{i}() {{\n#line {number} "{page}"\n{code}\n}}'
+        for i, (page, number, code) in enumerate(blocks)
+    ]
+    calls = "".join(f"example_{i}();" for i in range(len(blocks)))
+    folder = ROOT / "facula" / "lib"
+    link = [f"-L{folder}", "-lfacula", f"-Wl,-rpath,{folder}"]
+    program = build(tmp_path, [*functions, f"int main() {{ {calls} }}"], "-O0", *link)
+    result = subprocess.run([program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-4000:]
+    printed = 0
+    for _, _, code in blocks:
+        # Comments on lines of their own are what the program prints there.
+        text = "\n".join(re.findall(r"^// (.*)$", code, re.M))
+        assert text in result.stdout
+        printed += bool(text)
+    assert printed
