@@ -25,7 +25,7 @@ OPENING = [
     "using namespace facula;",
 ]
 #: Pages whose C++ is compiled, linked and run.
-PAGES = [ROOT / "README.md", ROOT / "docs" / "libtorch.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "cpp.md"]
 
 
 def examples(header: Path) -> list[tuple[int, str]]:
