@@ -12,6 +12,7 @@ from typing import Any
 
 import facula
 from facula import _restore
+from facula._legacy import TypedStorage
 
 __all__ = ["Piece", "pickle_of"]
 
@@ -91,6 +92,7 @@ class _Layout:
         self.packed: list[facula.Tensor] = []
         self.twins: dict[int, tuple[facula.Tensor, facula.Tensor]] = {}
         self.sparse: dict[int, tuple[facula.Tensor, tuple]] = {}
+        self.stores: dict[tuple, facula.Tensor] = {}
 
     def twin(self, t: facula.Tensor) -> facula.Tensor:
         """Return the tensor that is written for `t`: its values without conjugation to do."""
@@ -106,6 +108,17 @@ class _Layout:
 
             self.sparse[id(t)] = (t, pickle_arguments(t))
         return self.sparse[id(t)][1]
+
+    def whole(self, storage: Any) -> facula.Tensor:
+        """Return the 1-d tensor that is written for a storage: all its elements, or its bytes."""
+        typed = isinstance(storage, TypedStorage)
+        memory, dtype = (storage.untyped(), storage.dtype) if typed else (storage, facula.uint8)
+        if dtype_name(dtype) in _UNTYPED:
+            raise NotImplementedError(f"save: a storage of {dtype} has no name in the format")
+        key = (memory._cdata, dtype)
+        if key not in self.stores:
+            self.stores[key] = facula.empty(0, dtype=dtype, device=memory.device).set_(memory)
+        return self.stores[key]
 
     def add(self, t: facula.Tensor) -> None:
         self.tensors[t.untyped_storage().data_ptr()].append(t)
@@ -162,7 +175,13 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
         self.foreign: dict[str, None] = {}
 
     def persistent_id(self, obj: Any) -> Any:
-        if not isinstance(obj, _StorageId):
+        if isinstance(obj, (facula.UntypedStorage, TypedStorage)):
+            whole = self.layout.whole(obj)
+            if self.collecting:
+                self.layout.add(whole)
+                return ("storage",)
+            obj = self._stored(self.layout.place[id(whole)][0])
+        elif not isinstance(obj, _StorageId):
             return None
         return (*obj.id, None) if self.stream else obj.id
 
@@ -225,20 +244,26 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
             self.layout.add(twin)
             return _named("torch._utils", "_rebuild_tensor_v2"), ()
         piece, placed = self.layout.place[id(twin)]
+        offset = placed.storage_offset() - piece.low if t.numel() else 0
+        rest = (offset, tuple(t.shape), tuple(placed.stride()), t.requires_grad, OrderedDict())
+        storage = self._stored(piece)
+        if dtype_name(t.dtype) in _UNTYPED:
+            return _named("torch._utils", "_rebuild_tensor_v3"), (storage, *rest, t.dtype)
+        return _named("torch._utils", "_rebuild_tensor_v2"), (storage, *rest)
+
+    def _stored(self, piece: Piece) -> _StorageId:
+        """Return what stands for a piece, which is numbered when it is first met."""
         if not piece.key:
             piece.key = str(self.count)
             self.count += 1
-        offset = placed.storage_offset() - piece.low if t.numel() else 0
-        rest = (offset, tuple(t.shape), tuple(placed.stride()), t.requires_grad, OrderedDict())
+        t = piece.tensor
         count, where, name = piece.high - piece.low, str(t.device), dtype_name(t.dtype)
         if name in _UNTYPED:
             # PyTorch reads streams of typed storages only.
             bare = ("torch", "ByteStorage") if self.stream else ("torch.storage", "UntypedStorage")
             kind = _named(*bare)
-            storage = _StorageId(kind, piece.key, where, count * t.element_size())
-            return _named("torch._utils", "_rebuild_tensor_v3"), (storage, *rest, t.dtype)
-        storage = _StorageId(_named("torch", _STORAGE_NAMES[name]), piece.key, where, count)
-        return _named("torch._utils", "_rebuild_tensor_v2"), (storage, *rest)
+            return _StorageId(kind, piece.key, where, count * t.element_size())
+        return _StorageId(_named("torch", _STORAGE_NAMES[name]), piece.key, where, count)
 
 
 class _StorageId:

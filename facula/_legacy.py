@@ -130,10 +130,31 @@ class TypedStorage:
         self._untyped_storage.resize_(size * self.dtype.itemsize)
         return self
 
+    __copy__ = clone
+
+    def __reduce__(self) -> tuple:
+        return _typed, (type(self), self._untyped_storage, self.dtype)
+
     def __repr__(self) -> str:
         values = ["..."] if self.device.type == "meta" else self.tolist()
         lines = "\n ".join(str(v) for v in values)
         return f" {lines}\n[facula.storage.TypedStorage(dtype={self.dtype}) of size {len(self)}]"
+
+
+def _typed(kind: type, memory: _C.UntypedStorage, dtype: Any) -> TypedStorage:
+    return kind(wrap_storage=memory, dtype=dtype)
+
+
+def _deepcopy_storage(self: _C.UntypedStorage, memo: dict) -> _C.UntypedStorage:
+    """Copy the bytes once for all storages and tensors that are copied together."""
+    key = ("storage", self._cdata)
+    if key not in memo:
+        memo[key] = self.clone()
+    return memo[key]
+
+
+def _reduce_storage(self: _C.UntypedStorage) -> tuple:
+    return _C.UntypedStorage, (bytes(self),)
 
 
 def _from_file(filename: Any, shared: bool = False, nbytes: int = 0) -> _C.UntypedStorage:
@@ -166,6 +187,9 @@ def _from_file(filename: Any, shared: bool = False, nbytes: int = 0) -> _C.Untyp
 
 
 _C.UntypedStorage.from_file = staticmethod(_from_file)
+_C.UntypedStorage.__copy__ = _C.UntypedStorage.clone
+_C.UntypedStorage.__deepcopy__ = _deepcopy_storage
+_C.UntypedStorage.__reduce__ = _reduce_storage
 
 __all__ = ["TypedStorage"]
 for _title, _dtype in _TITLES.items():

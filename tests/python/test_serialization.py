@@ -1,6 +1,7 @@
 """Checkpoints: round trips, a file of PyTorch's, sharing, sizes, hostile and damaged files."""
 
 import collections
+import copy
 import dataclasses
 import io
 import os
@@ -436,3 +437,38 @@ def test_files_that_cannot_seek():
     pipe = Pipe()
     save([facula.ones(2)], pipe)
     assert load(io.BytesIO(pipe.data))[0].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_storages_alone(zipped):
+    t = facula.tensor([1.0, 2.0, 3.0])
+    file = io.BytesIO()
+    held = {"bytes": facula.arange(5, dtype=facula.uint8).untyped_storage(), "v": t[1:]}
+    held |= {"typed": t.storage(), "none": facula.empty(0, dtype=facula.int64).storage()}
+    save(held, file, _use_new_zipfile_serialization=zipped)
+    file.seek(0)
+    d = load(file)
+    assert d["bytes"].dtype == facula.uint8 and d["bytes"].tolist() == [0, 1, 2, 3, 4]
+    assert d["typed"].dtype == facula.float32 and d["typed"].tolist() == [1.0, 2.0, 3.0]
+    assert d["none"].dtype == facula.int64 and len(d["none"]) == 0
+    d["v"][0] = -1.0
+    assert d["typed"].tolist() == [1.0, -1.0, 3.0]
+
+
+def test_storages_of_dtypes_without_a_class():
+    with pytest.raises(NotImplementedError, match="uint16"):
+        stored(facula.zeros(2, dtype=facula.uint16).storage())
+    with pytest.raises(RuntimeError, match="different types"):
+        t = facula.zeros(2)
+        stored([t, t.untyped_storage()])
+
+
+def test_storages_are_copied_and_pickled():
+    t = facula.tensor([1.0, 2.0])
+    for storage in (t.untyped_storage(), t.storage()):
+        loaded = pickle.loads(pickle.dumps(storage))
+        for other in (copy.copy(storage), copy.deepcopy(storage), loaded):
+            assert type(other) is type(storage) and list(other) == list(storage)
+            assert other.data_ptr() != t.data_ptr()
+    tensor, memory, typed = copy.deepcopy([t, t.untyped_storage(), t.storage()])
+    assert tensor.data_ptr() == memory.data_ptr() == typed.data_ptr() != t.data_ptr()
