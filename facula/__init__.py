@@ -150,8 +150,8 @@ newaxis = None
 #: Packages and modules that are imported when they are first used.
 _SUBMODULES = frozenset(
     "accelerator amp ao array_api autograd backends classes compiler cpu cuda datasets distributed "
-    "distributions export fft func functional futures fx hub jit library linalg masked monitor mps "
-    "mtia multiprocessing nested nn onnx ops optim overrides package profiler quantization "
+    "distributions export fft func functional futures fx hub jit library linalg masked mps "
+    "mtia multiprocessing nested nn onnx ops optim overrides profiler quantization "
     "quasirandom random return_types serialization signal sparse special storage testing "
     "torch_version types utils version xpu __config__ _custom_op _custom_ops _dynamo _functorch "
     "_higher_order_ops _inductor _jit_internal _logging _lowrank _subclasses _tensor_str "
@@ -212,7 +212,6 @@ _ELSEWHERE = {
     "load": "serialization",
     "set_printoptions": "_tensor_str",
     "get_printoptions": "_tensor_str",
-    "enable_grad_mode": "autograd.grad_mode",
     "fork_rng": "random",
     "vmap": "func",
     "lu": "_matrices",

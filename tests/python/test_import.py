@@ -64,3 +64,32 @@ def test_lazy_names():
 
 def test_version():
     assert facula.__version__ == facula.version.__version__
+
+
+NAMES = """
+import importlib, pkgutil, warnings
+import facula
+
+warnings.simplefilter("ignore")
+missing, seen = [], 0
+def walk(path):
+    yield path
+    module = importlib.import_module(path)
+    for found in pkgutil.iter_modules(getattr(module, "__path__", ())):
+        if not found.name.startswith("_"):
+            yield from walk(path + "." + found.name)
+for path in walk("facula"):
+    module = importlib.import_module(path)
+    for name in {*dir(module), *getattr(module, "__all__", ())}:
+        seen += 1
+        try:
+            getattr(module, name)
+        except AttributeError as error:
+            missing.append(f"{path}.{name}: {error}")
+assert seen > 5000, seen
+assert not missing, missing
+"""
+
+
+def test_every_name_that_is_listed_is_there():
+    subprocess.run([sys.executable, "-c", NAMES], check=True)
