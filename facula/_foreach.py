@@ -93,7 +93,9 @@ def _binary(op: str, inplace: bool) -> Callable[..., Any]:
     name = "_foreach_" + method
     arithmetic = op in ("add", "sub", "mul", "div")
 
-    def apply(t: Any, v: Any) -> Any:
+    def apply(t: Any, v: Any, alpha: Any) -> Any:
+        if alpha is not None:
+            return getattr(t, method)(v, alpha=alpha)
         if op in ("maximum", "minimum", "clamp_max", "clamp_min"):
             bound = {"maximum": "min", "clamp_min": "min"}.get(op, "max")
             if inplace:
@@ -106,11 +108,14 @@ def _binary(op: str, inplace: bool) -> Callable[..., Any]:
             return tuple(facula.pow(self, t) for t in _tensors(other, name, "exponent"))
         _tensors(self, name)
         values = _each(self, other, name, arithmetic)
-        if not (isinstance(alpha, int) and alpha == 1):
-            if op not in ("add", "sub") or not isinstance(values[0], Tensor):
-                raise TypeError(f"{name}(): alpha goes with tensors to add or subtract only")
-            values = [v * alpha for v in values]
-        return _finish(self, (apply(t, v) for t, v in zip(self, values, strict=True)), inplace)
+        if type(alpha) is int and alpha == 1:
+            alpha = None
+        elif op not in ("add", "sub") or not isinstance(values[0], Tensor):
+            raise TypeError(f"{name}(): alpha goes with tensors to add or subtract only")
+        elif alpha is None:
+            raise TypeError(f"{name}(): argument 'alpha' must be Number, not NoneType")
+        pairs = zip(self, values, strict=True)
+        return _finish(self, (apply(t, v, alpha) for t, v in pairs), inplace)
 
     return call
 

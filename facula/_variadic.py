@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 
 from facula import _C
@@ -105,9 +106,21 @@ def atleast_3d(*tensors: Any) -> Any:
     return _at_least(atleast_3d, _rows._atleast_3d, tensors)
 
 
-def _letters(subscripts: Sequence[Any]) -> str:
+def _letters(subscripts: Sequence[Any], place: str) -> str:
+    """Write a list of subscripts as letters, for the operand or output that `place` names."""
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    return "".join("..." if s is Ellipsis else alphabet[s] for s in subscripts)
+    letters = []
+    for s in subscripts:
+        if s is Ellipsis:
+            if "..." in letters:
+                raise RuntimeError(f"einsum(): {place} has more than one ellipsis")
+            letters.append("...")
+            continue
+        number = operator.index(s)
+        if not 0 <= number < len(alphabet):
+            raise ValueError(f"einsum(): subscript {number} of {place} is not within [0, 52)")
+        letters.append(alphabet[number])
+    return "".join(letters)
 
 
 def _keeps_order() -> bool:
@@ -152,8 +165,9 @@ def einsum(*args: Any) -> Tensor:
         equation, found = args[0], _all(args[1:])
     else:
         found = list(args[: len(args) - len(args) % 2 : 2])
-        parts = [_letters(s) for s in args[1 : len(args) - len(args) % 2 : 2]]
-        tail = "->" + _letters(args[-1]) if len(args) % 2 else ""
+        lists = args[1 : len(args) - len(args) % 2 : 2]
+        parts = [_letters(s, f"operand {k}") for k, s in enumerate(lists)]
+        tail = "->" + _letters(args[-1], "the output") if len(args) % 2 else ""
         equation = ",".join(parts) + tail
     answer = _handled(einsum, found, args, {})
     if answer is not NotImplemented:

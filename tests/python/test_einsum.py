@@ -81,3 +81,26 @@ def test_settings():
         opt_einsum.strategy = "best"
     assert opt_einsum.set_flags(False) == (True, "auto")
     assert opt_einsum.set_flags(True, "auto") == (False, "auto")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error"),
+    [
+        ([-1, 0], ValueError),
+        ([0, 52], ValueError),
+        ([2**70, 0], ValueError),
+        ([0.5, 0], TypeError),
+        (["a", 0], TypeError),
+        ([[0], 0], TypeError),
+        (None, TypeError),
+        ([..., ...], RuntimeError),
+        ([0], RuntimeError),
+    ],
+)
+def test_malformed_lists(numbers, error):
+    a = facula.eye(2)
+    with pytest.raises(error):
+        facula.einsum(a, numbers, [0])
+    if numbers != [0]:
+        with pytest.raises(error):
+            facula.einsum(a, [0, 1], numbers)

@@ -110,3 +110,19 @@ def test_errors():
     ]:
         with pytest.raises(error, match=message):
             call()
+
+
+@pytest.mark.parametrize("op", ["add", "sub"])
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("dtype", [facula.int64, facula.float32, facula.bool])
+@pytest.mark.parametrize("alpha", [1, 2, 2.5, True, False, 2j, "a", None])
+def test_alpha_is_that_of_the_operator(op, inplace, dtype, alpha):
+    function = getattr(facula, f"_foreach_{op}" + "_" * inplace)
+    a, b = t([1, 0]).to(dtype), t([1, 1]).to(dtype)
+    try:
+        want = getattr(a.clone(), op + "_" * inplace)(b, alpha=alpha)
+    except (RuntimeError, TypeError) as error:
+        with pytest.raises(type(error)):
+            function([a], [b], alpha=alpha)
+    else:
+        assert facula.equal(function([a.clone()], [b], alpha=alpha)[0], want)
