@@ -47,5 +47,5 @@ composite("bucketize_number(Scalar self, Tensor boundaries, *, bool out_int32=Fa
 manual("bincount(Tensor self, Tensor? weights=None, int minlength=0)", out=False, nondifferentiable="counts",
        doc="How often each number occurs, or the sum of its weights.")
 manual("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)", nondifferentiable="counts", out="exact", doc="The number of elements in equal bins of [min, max].")
-manual("unravel_index(Tensor indices, int[] shape) -> Tensor[]", nondifferentiable="positions",
+manual("unravel_index(Tensor indices, int[] shape) -> Tensor[]", batch="leading", nondifferentiable="positions",
        doc="The coordinates of positions in row-major order.")

@@ -1,5 +1,7 @@
 // Batching rules of operators with index tensors: shared indices move their dimension up, indices
 // of each sample get the number of the sample as a further index.
+#include <string_view>
+
 #include "facula/base/error.h"
 #include "facula/modes/vmap.h"
 #include "facula/ops/arithmetic_functions.h"
@@ -13,11 +15,32 @@
 namespace facula {
 namespace batch_index {
 
+// A tensor of 0 dimensions as one element along a dimension.
+Tensor as_line(const BatchCall& call, const Tensor& t) {
+  if (t.dim() > 0) return t;
+  return call.has_samples(t) ? make_batched(unsqueeze(batch_value(t), 1), call.level)
+                             : unsqueeze(t, 0);
+}
+
+// A rule for samples of one dimension or more, where tensors in arguments K may have none: those
+// count as lines of one element. The result has the dimensions of argument L.
+template <BatchRule kRule, size_t L, size_t... K>
+Values of_lines(BatchCall& call) {
+  if (((call.rank(K) > 0) && ...)) return kRule(call);
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  for (size_t k : {K...}) args[k] = Value(as_line(call, call.args[k].as<Tensor>()));
+  BatchCall lines{call.op, args, call.level, call.size};
+  Values out = kRule(lines);
+  if (out.empty()) return out;
+  if (call.op.writes) return Values{call.args[0]};
+  if (call.rank(L) > 0) return out;
+  return call.hide(select(batch_value(out[0].as<Tensor>()), 1, 0));
+}
+
 // The tensors of a call, all with samples in front (the first itself, where it is written to), and
-// the dimension in argument 1 moved up. Samples of 0 dimensions are left to the loop.
+// the dimension in argument 1 moved up.
 template <size_t... K>
 Values with_front(BatchCall& call) {
-  if (call.rank(0) == 0) return {};
   std::vector<Value> args(call.args.begin(), call.args.end());
   for (size_t k : {K...}) {
     if (call.rank(k) != call.rank(0)) return {};
@@ -27,14 +50,21 @@ Values with_front(BatchCall& call) {
   return call.done(call.again(std::move(args)));
 }
 
-// Refuses positions outside [0, rows) in any sample; in one long table they would be rows of
+// Refuses positions outside [first, rows) in any sample; in one long table they would be rows of
 // others.
-void check_positions(const BatchCall& call, const Tensor& index, int64_t rows) {
+void check_positions(const BatchCall& call, const Tensor& index, int64_t rows, int64_t first = 0) {
   if (index.is_meta() || index.numel() == 0) return;
   NoGrad no_grad;
-  Tensor wrong = logical_or(lt(index, Scalar(int64_t{0})), ge(index, Scalar(rows)));
+  Tensor wrong = logical_or(lt(index, Scalar(first)), ge(index, Scalar(rows)));
   FACULA_CHECK(!any(all_samples(wrong)).data_as<bool>()[0], kIndex, call.op.name,
-               ": index out of range: expected positions in [0, ", rows, ") in every sample");
+               ": index out of range: expected positions in [", first, ", ", rows,
+               ") in every sample");
+}
+
+// Positions that may count from the end, counted from the front.
+Tensor from_front(const BatchCall& call, const Tensor& index, int64_t rows) {
+  check_positions(call, index, rows, -rows);
+  return where(lt(index, Scalar(int64_t{0})), add(index, Scalar(rows)), index);
 }
 
 // A table for each sample is one long table, in which the positions of sample i start at i * rows.
@@ -54,29 +84,41 @@ Tensor long_table(const Tensor& x, int64_t d) {
   return reshape(y, sizes);
 }
 
-// index_add and its kin with indices of each sample: along the rows of one long table.
-template <size_t... K>
-Values own_index(BatchCall& call) {
-  if (call.op.writes || call.rank(0) == 0 || call.rank(2) != 1 || call.size == 0) return {};
-  std::vector<Value> args(call.args.begin(), call.args.end());
-  int64_t d = wrap_dim(args[1].integer(), call.rank(0), call.op.name) + 1;
-  Tensor x = call.front(0), y = transpose(x, 1, d);
-  if (y.numel() == 0) return {};
-  for (size_t k : {K...}) {
-    if (call.rank(k) != call.rank(0)) return {};
-    args[k] = Value(long_table(call.front(k), d));
-  }
-  args[1] = Value(int64_t{0});
-  args[2] = Value(reshape(shifted(call, call.value(2), y.size(1)), {-1}));
-  Tensor r = call.again(std::move(args))[0].as<Tensor>();
-  return call.hide(transpose(reshape(r, y.sizes()), 1, d));
+bool is_fill(const BatchCall& call) {
+  return std::string_view(call.op.name).starts_with("index_fill");
 }
 
-// index_select and its kin along dimension 1 of the arguments, with one shared index.
+// index_add and its kin with indices of each sample: along the rows of one long table. Writes go
+// to a copy of the table, which is then stored.
+template <size_t... K>
+Values own_index(BatchCall& call) {
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  int64_t d = wrap_dim(args[1].integer(), call.rank(0), call.op.name) + 1;
+  Tensor x = call.front(0), y = transpose(x, 1, d), index = call.value(2);
+  if (call.rank(2) != 1 || call.size == 0 || y.numel() == 0 || !is_integral(index.dtype())) {
+    return {};
+  }
+  if (call.op.writes && overlaps_itself(x)) return {};
+  for (size_t k : {K...}) {
+    if (call.rank(k) != call.rank(0)) return {};
+    if (k > 0 && call.front(k).size(d) != index.size(1)) return {};
+    args[k] = Value(long_table(call.front(k), d));
+  }
+  if (call.op.writes) args[0] = Value(clone(args[0].as<Tensor>()));
+  if (is_fill(call)) index = from_front(call, index, y.size(1));
+  args[1] = Value(int64_t{0});
+  args[2] = Value(reshape(shifted(call, index, y.size(1)), {-1}));
+  Tensor table = call.again(std::move(args))[0].as<Tensor>();
+  Tensor r = transpose(reshape(table, y.sizes()), 1, d);
+  if (!call.op.writes) return call.hide(r);
+  copy_(x, r);
+  return Values{call.args[0]};
+}
+
+// index_add and its kin along dimension 1 of the arguments, with one shared index.
 template <size_t... K>
 Values shared_index(BatchCall& call) {
   if (call.batched(2)) return own_index<K...>(call);
-  if (call.rank(0) == 0) return {};
   std::vector<Value> args(call.args.begin(), call.args.end());
   for (size_t k : {K...}) {
     if (call.rank(k) != call.rank(0)) return {};
@@ -88,14 +130,13 @@ Values shared_index(BatchCall& call) {
 
 Values index_select_rule(BatchCall& call) {
   if (!call.batched(2)) return shared_index<0>(call);
-  if (call.rank(0) == 0 || call.rank(2) > 1) return {};
+  if (call.rank(2) != 1) return {};
   Tensor x = call.front(0), index = call.value(2);
   int64_t dim = wrap_dim(call.args[1].integer(), call.rank(0), "index_select") + 1;
-  int64_t count = call.rank(2) ? index.sizes()[1] : 1;
+  check_positions(call, index, x.size(dim));
   Sizes ones(static_cast<size_t>(x.dim()), 1), wide = x.sizes().to_sizes();
   ones[0] = call.size;
-  ones[dim] = count;
-  wide[dim] = count;
+  ones[dim] = wide[dim] = index.size(1);
   return call.hide(gather(x, dim, expand(reshape(index, ones), wide)));
 }
 
@@ -230,34 +271,59 @@ Values embedding_backward_rule(BatchCall& call) {
   return call.hide(view(r, {call.size, rows, r.sizes()[1]}));
 }
 
-Values one_hot_rule(BatchCall& call) {
-  if (call.args[1].integer() <= 0) return {};
-  return call.hide(call.again({Value(call.value(0)), call.args[1]}));
+// The elements of a source, in order, where the mask of a sample is true: the n-th true element
+// takes the n-th of the source.
+Values masked_scatter_rule(BatchCall& call) {
+  Tensor mask = call.front(1), x = call.front(0);
+  if (mask.dtype() != kBool || x.dtype() != call.args[2].as<Tensor>().dtype()) return {};
+  if (x.is_meta() || call.size == 0 || (call.op.writes && overlaps_itself(x))) return {};
+  IntList own = call.args[0].as<Tensor>().sizes();
+  Sizes shape = broadcast_sizes(own, call.args[1].as<Tensor>().sizes(), "masked_scatter");
+  int64_t rank = IntList(shape).ssize();
+  if (call.op.writes && !(IntList(shape) == own)) return {};
+  Sizes wide = prepended(shape, call.size);
+  mask = reshape(expand(with_rank(mask, rank), wide), {call.size, -1});
+  Tensor source = reshape(call.front(2), {call.size, -1});
+  if (mask.numel() == 0 || source.numel() == 0) return {};
+  Tensor at = sub(cumsum(cast(mask, kInt64), 1), Scalar(int64_t{1}));
+  Tensor beyond = logical_and(mask, ge(at, Scalar(source.size(1))));
+  FACULA_CHECK(!any(all_samples(beyond)).data_as<bool>()[0], kRuntime,
+               "masked_scatter: expected source to have at least as many elements as mask has "
+               "ones in every sample, got ",
+               source.size(1));
+  Tensor taken = gather(source, 1, clamp(at, Scalar(int64_t{0}), Scalar(source.size(1) - 1)));
+  Tensor kept = expand(with_rank(x, rank), wide);
+  Tensor r = where(reshape(mask, wide), reshape(taken, wide), kept);
+  if (!call.op.writes) return call.hide(r);
+  copy_(x, r);
+  return Values{call.args[0]};
 }
 
 constexpr NamedRule kRules[] = {
-    {"gather", with_front<0, 2>},
-    {"scatter", with_front<0, 2, 3>},
-    {"scatter_", with_front<0, 2, 3>},
-    {"scatter_value", with_front<0, 2>},
-    {"scatter_value_", with_front<0, 2>},
-    {"scatter_add", with_front<0, 2, 3>},
-    {"scatter_add_", with_front<0, 2, 3>},
-    {"scatter_reduce", with_front<0, 2, 3>},
-    {"scatter_reduce_", with_front<0, 2, 3>},
-    {"scatter_combined", with_front<0, 2, 3>},
-    {"scatter_combined_", with_front<0, 2, 3>},
-    {"scatter_value_combined", with_front<0, 2>},
-    {"scatter_value_combined_", with_front<0, 2>},
-    {"index_select", index_select_rule},
-    {"index_add", shared_index<0, 3>},
-    {"index_add_", shared_index<0, 3>},
-    {"index_copy", shared_index<0, 3>},
-    {"index_copy_", shared_index<0, 3>},
-    {"index_fill", shared_index<0>},
-    {"index_fill_", shared_index<0>},
-    {"index_reduce", shared_index<0, 3>},
-    {"index_reduce_", shared_index<0, 3>},
+    {"gather", of_lines<with_front<0, 2>, 2, 0, 2>},
+    {"scatter", of_lines<with_front<0, 2, 3>, 0, 0, 2, 3>},
+    {"scatter_", of_lines<with_front<0, 2, 3>, 0, 0, 2, 3>},
+    {"scatter_value", of_lines<with_front<0, 2>, 0, 0, 2>},
+    {"scatter_value_", of_lines<with_front<0, 2>, 0, 0, 2>},
+    {"scatter_add", of_lines<with_front<0, 2, 3>, 0, 0, 2, 3>},
+    {"scatter_add_", of_lines<with_front<0, 2, 3>, 0, 0, 2, 3>},
+    {"scatter_reduce", of_lines<with_front<0, 2, 3>, 0, 0, 2, 3>},
+    {"scatter_reduce_", of_lines<with_front<0, 2, 3>, 0, 0, 2, 3>},
+    {"scatter_combined", of_lines<with_front<0, 2, 3>, 0, 0, 2, 3>},
+    {"scatter_combined_", of_lines<with_front<0, 2, 3>, 0, 0, 2, 3>},
+    {"scatter_value_combined", of_lines<with_front<0, 2>, 0, 0, 2>},
+    {"scatter_value_combined_", of_lines<with_front<0, 2>, 0, 0, 2>},
+    {"index_select", of_lines<index_select_rule, 0, 0, 2>},
+    {"index_add", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
+    {"index_add_", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
+    {"index_copy", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
+    {"index_copy_", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
+    {"index_fill", of_lines<shared_index<0>, 0, 0, 2>},
+    {"index_fill_", of_lines<shared_index<0>, 0, 0, 2>},
+    {"index_reduce", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
+    {"index_reduce_", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
+    {"masked_scatter", masked_scatter_rule},
+    {"masked_scatter_", masked_scatter_rule},
     {"index", index_rule},
     {"index_put", index_put_rule},
     {"index_put_", index_put_rule},
@@ -266,7 +332,6 @@ constexpr NamedRule kRules[] = {
     {"take", take_rule},
     {"embedding", embedding_rule},
     {"embedding_backward", embedding_backward_rule},
-    {"one_hot", one_hot_rule},
 };
 
 __attribute__((constructor)) static void register_rules() { add_batch_rules(kRules); }

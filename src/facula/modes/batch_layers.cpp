@@ -1,15 +1,9 @@
-// Batching rules of layers and losses: samples fold into the batch where every element of the batch
+// Batching rules of layers: samples fold into the batch where every element of the batch
 // is treated alike, else into the channels; what has parameters of each sample applies them after.
 #include "facula/base/error.h"
 #include "facula/modes/vmap.h"
 #include "facula/ops/arithmetic_functions.h"
-#include "facula/ops/compare_functions.h"
-#include "facula/ops/index_functions.h"
-#include "facula/ops/math_functions.h"
-#include "facula/ops/norm_functions.h"
-#include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
-#include "facula/ops/softmax_functions.h"
 
 namespace facula {
 namespace batch_layers {
@@ -86,40 +80,49 @@ Values group_norm_rule(BatchCall& call) {
   return call.hide(std::move(out));
 }
 
-// In training each sample has statistics of its own: samples fold into the channels.
-Values batch_norm_rule(BatchCall& call) {
+// Samples with statistics of their own, as all have in training, fold into the channels. Running
+// ones are updated in a copy, which is then stored.
+Values channels_norm(BatchCall& call) {
   bool training = call.args[5].boolean();
-  if (call.size == 0 || call.rank(0) < 2 || call.batched(3) || call.batched(4)) return {};
-  bool running = !call.args[3].is_none();
-  FACULA_CHECK(
-      !training || !running, kRuntime,
-      "Batch norm got a batched tensor as input while the "
-      "running_mean or running_var, which will be updated in place, were not batched.\nIf you "
-      "are using modules and do not need eval mode, please set `track_running_stats` to be "
-      "False. If you are using a prebuilt module and do not need eval mode, please see the "
-      "functorch website for resources on how to patch your module to work with vmap");
   std::vector<Value> args(call.args.begin(), call.args.end());
-  args[1] = args[2] = Value();
-  Tensor x = call.front(0);
-  if (!training) {
-    args[0] = Value(fold_samples(x));
-    Values out = call.again(std::move(args));
-    out[0] = Value(with_parameters(call, unfold_samples(out[0].as<Tensor>(), call.size), 1, 2, 2));
-    for (size_t i = 1; i < out.size(); ++i) out[i] = Value(call.front(out[i].as<Tensor>()));
-    return call.hide(std::move(out));
+  args[0] = Value(into_channels(call.front(0)));
+  for (size_t k : {1, 2, 3, 4}) {
+    if (call.args[k].is_none()) continue;
+    Tensor flat = reshape(call.front(k), {-1});
+    args[k] = Value(k > 2 && training ? clone(flat) : flat);
   }
-  Tensor y = transpose(x, 0, 1);
-  Sizes sizes(y.sizes().begin() + 2, y.sizes().end());
-  sizes[0] = call.size * x.sizes()[2];
-  sizes.insert(sizes.begin(), x.sizes()[1]);
-  args[0] = Value(reshape(y, sizes));
+  std::vector<Value> kept(args.begin() + 3, args.begin() + 5);
   Values out = call.again(std::move(args));
-  sizes[1] /= call.size;
-  sizes.insert(sizes.begin() + 1, call.size);
-  Tensor r = transpose(reshape(out[0].as<Tensor>(), sizes), 0, 1);
-  out[0] = Value(with_parameters(call, r, 1, 2, 2));
+  for (size_t k : {3, 4}) {
+    if (!training || call.args[k].is_none()) continue;
+    NoGrad no_grad;
+    Tensor stored = call.value(k);
+    copy_(stored, reshape(kept[k - 3].as<Tensor>(), stored.sizes()));
+  }
+  out[0] = Value(out_of_channels(out[0].as<Tensor>(), call.size));
   for (size_t i = 1; i < out.size(); ++i)
     out[i] = Value(unfold_samples(out[i].as<Tensor>(), call.size));
+  return call.hide(std::move(out));
+}
+
+Values batch_norm_rule(BatchCall& call) {
+  bool training = call.args[5].boolean();
+  if (call.size == 0 || call.rank(0) < 2) return {};
+  for (size_t k : {3, 4}) {
+    FACULA_CHECK(
+        !training || call.args[k].is_none() || call.batched(k), kRuntime,
+        "Batch norm got a batched tensor as input while the "
+        "running_mean or running_var, which will be updated in place, were not batched.\nIf you "
+        "are using modules and do not need eval mode, please set `track_running_stats` to be "
+        "False. If you are using a prebuilt module and do not need eval mode, please see the "
+        "functorch website for resources on how to patch your module to work with vmap");
+  }
+  if (training || !call.only_batched(0)) return channels_norm(call);
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  args[0] = Value(fold_samples(call.value(0)));
+  Values out = call.again(std::move(args));
+  out[0] = Value(unfold_samples(out[0].as<Tensor>(), call.size));
+  for (size_t i = 1; i < out.size(); ++i) out[i] = Value(call.front(out[i].as<Tensor>()));
   return call.hide(std::move(out));
 }
 
@@ -146,45 +149,33 @@ Values attend_tiled_rule(BatchCall& call) {
   return call.hide(std::move(out));
 }
 
-// The losses of [B, N] targets by their log-probabilities [B, N, C], and how many count.
-struct Picked {
-  Tensor losses, counts;
-  Picked(const Tensor& log_p, const Tensor& target, int64_t ignored) {
-    Tensor valid = ne(target, Scalar(ignored));
-    Tensor safe = where(valid, target, Scalar(int64_t{0}));
-    Tensor p = squeeze_dim(gather(log_p, 2, unsqueeze(safe, 2)), {2});
-    losses = where(valid, neg(p), Scalar(0.0));
-    counts = sum(cast(valid, log_p.dtype()), IntList({1}), false);
-  }
-  Tensor reduced(std::string_view reduction) const {
-    if (reduction == "none") return losses;
-    Tensor total = sum(losses, IntList({1}), false);
-    return reduction == "sum" ? total : div(total, counts);
-  }
-};
-
-bool plain_classes(const BatchCall& call) {
-  return call.rank(0) == 2 && call.rank(1) == 1 && call.args[2].is_none() &&
-         call.args[1].as<Tensor>().dtype() == kInt64;
+// [B, rows, ...] as [rows * B, ...], and back.
+Tensor into_rows(const Tensor& x) { return fold_samples(transpose(x, 0, 1)); }
+Tensor out_of_rows(const Tensor& x, int64_t samples) {
+  return transpose(unfold_samples(x, x.size(0) / samples), 0, 1);
 }
 
-Values cross_entropy_rule(BatchCall& call) {
-  if (!plain_classes(call) || call.args[5].real() != 0) return {};
-  Tensor x = call.front(0);
-  Picked picked(log_softmax(x, 2), call.front(1), call.args[3].integer());
-  Values out = call.hide(picked.reduced(call.args[4].as<std::string>()));
-  NoGrad no_grad;
-  out.push_back(Value(make_batched(logsumexp(x, IntList({2}), false), call.level)));
-  out.push_back(Value(make_batched(picked.counts, call.level)));
-  return out;
-}
-
-Values nll_loss_rule(BatchCall& call) {
-  if (!plain_classes(call)) return {};
-  Picked picked(call.front(0), call.front(1), call.args[3].integer());
-  Values out = call.hide(picked.reduced(call.args[4].as<std::string>()));
-  out.push_back(Value(make_batched(picked.counts, call.level)));
-  return out;
+// Samples with shared weights are a wider batch: row r of all samples, then row r + 1. Steps that
+// leave rows out still keep the first ones.
+Values recurrent_rule(BatchCall& call) {
+  if (call.size == 0 || call.rank(0) != 2 || call.rank(2) != 2) return {};
+  for (size_t k = 4; k < 9; ++k) {
+    if (call.batched(k)) return {};
+  }
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  for (size_t k : {0, 2, 3}) {
+    if (!args[k].is_none()) args[k] = Value(into_rows(call.front(k)));
+  }
+  Sizes steps = args[1].ints().to_sizes();
+  for (int64_t& n : steps) n *= call.size;
+  args[1] = Value(IntList(steps));
+  Values out = call.again(std::move(args));
+  for (Value& v : out) {
+    if (!v.is<Tensor>()) continue;
+    bool given = v.as<Tensor>().defined();
+    v = given ? Value(out_of_rows(v.as<Tensor>(), call.size)) : Value();
+  }
+  return call.hide(std::move(out));
 }
 
 constexpr NamedRule kRules[] = {
@@ -210,8 +201,7 @@ constexpr NamedRule kRules[] = {
     {"batch_norm_layer", batch_norm_rule},
     {"attend", attend_rule},
     {"attend_tiled", attend_tiled_rule},
-    {"cross_entropy_classes", cross_entropy_rule},
-    {"nll_loss_classes", nll_loss_rule},
+    {"recurrent_layer", recurrent_rule},
 };
 
 __attribute__((constructor)) static void register_rules() { add_batch_rules(kRules); }

@@ -129,21 +129,6 @@ Values linear_weight_rule(BatchCall& call) {
 
 // ---- convolutions
 
-// [B, N, C, ...] as [N, B * C, ...] and back.
-Tensor into_channels(const Tensor& x) {
-  Tensor y = transpose(x, 0, 1);
-  Sizes sizes(y.sizes().begin() + 2, y.sizes().end());
-  sizes[0] = x.sizes()[0] * x.sizes()[2];
-  sizes.insert(sizes.begin(), x.sizes()[1]);
-  return reshape(y, sizes);
-}
-Tensor out_of_channels(const Tensor& x, int64_t samples) {
-  Sizes sizes = x.sizes().to_sizes();
-  sizes[1] /= samples;
-  sizes.insert(sizes.begin() + 1, samples);
-  return transpose(reshape(x, sizes), 0, 1);
-}
-
 // What follows the tensors of a convolution in the list of arguments, from index `first`.
 struct ConvArgs {
   IntList stride, padding, dilation, output_padding;

@@ -31,19 +31,40 @@ Values with_vectors(BatchCall& call) {
   return call.done(call.again(std::move(args)));
 }
 
-// Positions in a sorted sequence that all samples share, or in one of each sample.
+// Positions in a sorted sequence that all samples share, or in one of each sample. Sorters, in
+// argument 5, are shaped as the sequences.
 Values searchsorted_rule(BatchCall& call) {
-  if (!call.args[5].is_none()) return {};
   std::vector<Value> args(call.args.begin(), call.args.end());
-  if (!call.batched(0) && call.rank(0) == 1) {
+  bool sorter = !args[5].is_none(), line = call.rank(0) == 1;
+  if (call.size == 0 || (sorter && call.rank(5) != call.rank(0))) return {};
+  if (line && !call.batched(0) && !call.batched(5)) {
     args[1] = Value(call.value(1));
-  } else if (call.rank(0) == call.rank(1)) {
-    args[0] = Value(call.front(0));
-    args[1] = Value(call.front(1));
-  } else {
-    return {};
+    return call.done(call.again(std::move(args)));
   }
-  return call.done(call.again(std::move(args)));
+  Tensor values = call.front(1);
+  if ((!line && call.rank(0) != call.rank(1)) || values.numel() == 0) return {};
+  args[0] = Value(call.front(0));
+  args[1] = Value(line ? reshape(values, {call.size, -1}) : values);
+  if (sorter) args[5] = Value(call.front(5));
+  Tensor at = call.again(std::move(args))[0].as<Tensor>();
+  return call.hide(reshape(at, values.sizes()));
+}
+
+// Whether there are residuals depends on the ranks of all matrices: without any, the samples are
+// asked one by one.
+Values lstsq_rule(BatchCall& call) {
+  if (call.size == 0 || call.rank(0) < 2 || call.rank(1) < 2) return {};
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  int64_t rank = std::max(call.rank(0), call.rank(1));
+  for (size_t k : {0, 1}) args[k] = Value(with_rank(call.front(k), rank));
+  Values out = call.again(std::move(args));
+  auto nothing = [](const Tensor& t) { return t.dim() == 1 && t.size(0) == 0; };
+  const Tensor& a = call.args[0].as<Tensor>();
+  if (nothing(out[1].as<Tensor>()) && a.size(-2) > a.size(-1)) return {};
+  for (Value& v : out) {
+    if (nothing(v.as<Tensor>())) v = Value(call.front(v.as<Tensor>()));
+  }
+  return call.hide(std::move(out));
 }
 
 // The geometry that such an operator writes is not that of all samples.
@@ -63,6 +84,7 @@ constexpr NamedRule kRules[] = {
     {"ormqr", with_vectors<0, 1, 2>},
     {"view_dtype", [](BatchCall& c) { return c.rank(0) < 1 ? Values() : leading_rule(c); }},
     {"searchsorted", searchsorted_rule},
+    {"lstsq_parts", lstsq_rule},
     {"set_geometry_", refused},
     {"resize_", refused},
 };

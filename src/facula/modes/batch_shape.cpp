@@ -53,6 +53,14 @@ Values along_dims(BatchCall& call, size_t k, bool empty_is_all) {
 
 Values some_dims(BatchCall& call) { return along_dims(call, 1, false); }
 
+// The one element of a sample of 0 dimensions is a window.
+Values unfold_rule(BatchCall& call) {
+  if (call.rank(0) > 0) return some_dims(call);
+  wrap_dim(call.args[1].integer(), 0, "unfold");
+  if (call.args[2].integer() != 1 || call.args[3].integer() <= 0) return {};
+  return call.hide(unsqueeze(call.value(0), 1));
+}
+
 // An empty list means no dimension here, and nothing all of them.
 Values truth_rule(BatchCall& call) { return along_dims(call, 1, call.args[1].is_none()); }
 
@@ -254,7 +262,7 @@ constexpr NamedRule kRules[] = {
     {"expand", expand_rule},
     {"squeeze", squeeze_rule},
     {"squeeze_dim", some_dims},
-    {"unfold", some_dims},
+    {"unfold", unfold_rule},
     {"unsqueeze", unsqueeze_rule},
     {"diagonal", diagonal_rule},
     {"as_strided", as_strided_rule},

@@ -80,8 +80,8 @@ void align(std::vector<Value>& args, const BatchCall& call, uint8_t bool_inputs)
     if (votes) voting.emplace_back(t);
     ++input;
   }
-  FACULA_CHECK(!call.op.writes || rank <= call.rank(0), kRuntime, call.op.name,
-               ": an output of ", call.rank(0), " dimensions does not hold a result of ", rank);
+  FACULA_CHECK(!call.op.writes || rank <= call.rank(0), kRuntime, call.op.name, ": an output of ",
+               call.rank(0), " dimensions does not hold a result of ", rank);
   bool mixed = scalars && voting.size() > 1;
   DType type = mixed ? common_type(voting) : kFloat32;
   input = 0;
@@ -205,6 +205,20 @@ Tensor unfold_samples(const Tensor& t, int64_t samples) {
   Sizes sizes = prepended(t.sizes(), samples);
   sizes[1] /= samples;
   return reshape(t, sizes);
+}
+
+Tensor into_channels(const Tensor& value) {
+  Tensor y = transpose(value, 0, 1);
+  Sizes sizes(y.sizes().begin() + 2, y.sizes().end());
+  sizes[0] *= value.size(0);
+  return reshape(y, prepended(sizes, value.size(1)));
+}
+
+Tensor out_of_channels(const Tensor& t, int64_t samples) {
+  Sizes sizes = t.sizes().to_sizes();
+  sizes[1] /= samples;
+  sizes.insert(sizes.begin() + 1, samples);
+  return transpose(reshape(t, sizes), 0, 1);
 }
 
 void add_batch_rules(std::span<const NamedRule> list) {

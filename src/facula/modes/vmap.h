@@ -66,6 +66,9 @@ Tensor with_rank(const Tensor& value, int64_t rank);
 // fold_samples makes [B * N, ...] of [B, N, ...], and unfold_samples undoes it.
 Tensor fold_samples(const Tensor& value);
 Tensor unfold_samples(const Tensor& t, int64_t samples);
+// into_channels makes [N, B * C, ...] of [B, N, C, ...], and out_of_channels undoes it.
+Tensor into_channels(const Tensor& value);
+Tensor out_of_channels(const Tensor& t, int64_t samples);
 // prepended puts a size in front of others.
 Sizes prepended(IntList sizes, int64_t first);
 

@@ -54,6 +54,19 @@ TEST(BatchMatrix, PositionsInSortedSequences) {
   auto f = [](const Args& t) { return searchsorted(t[0], t[1]); };
   expect_like_loop(f, {s, x}, 3);
   expect_like_loop(f, {select(s, 0, 0), x}, 2);
+  expect_like_loop(f, {s, randn(IntList({4}))}, 3);
+  expect_like_loop(f, {s, randn(IntList({2, 3}))}, 1);
+}
+
+TEST(BatchMatrix, LeastSquares) {
+  Tensor a = randn(IntList({4, 5, 3})), b = randn(IntList({4, 5, 2}));
+  for (unsigned mapped : {1u, 2u, 3u}) {
+    Args given{mapped & 1 ? a : select(a, 0, 0), mapped & 2 ? b : select(b, 0, 0)};
+    expect_like_loop([](const Args& t) { return std::get<0>(linalg_lstsq(t[0], t[1])); }, given,
+                     mapped);
+    expect_like_loop([](const Args& t) { return std::get<1>(linalg_lstsq(t[0], t[1])); }, given,
+                     mapped);
+  }
 }
 
 TEST(BatchMatrix, ChangesOfShapeInPlaceAreRefused) {
