@@ -45,6 +45,8 @@ FACULA_INLINE T m_sign(T x) {
   if constexpr (Real<T>) {
     T r = static_cast<T>((x > 0) - (x < 0));
     return nan_of(x) ? x : r;
+  } else if constexpr (std::is_unsigned_v<T>) {  // bool too
+    return static_cast<T>(x > 0);
   } else {
     return static_cast<T>((x > 0) - (x < 0));
   }
@@ -232,7 +234,10 @@ FACULA_INLINE bool m_signbit(double x) { return bits_as<int64_t>(x) < 0; }
 template <class T>
   requires std::is_integral_v<T>
 FACULA_INLINE bool m_signbit(T x) {
-  return x < 0;
+  if constexpr (std::is_unsigned_v<T>)  // bool too
+    return false;
+  else
+    return x < 0;
 }
 template <Real T>
 FACULA_INLINE T m_copysign(T x, T y) {
