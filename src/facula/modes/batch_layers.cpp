@@ -3,6 +3,8 @@
 #include "facula/base/error.h"
 #include "facula/modes/vmap.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/norm_functions.h"
+#include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
@@ -126,6 +128,93 @@ Values batch_norm_rule(BatchCall& call) {
   return call.hide(std::move(out));
 }
 
+// Backward of norms folds as forward does, but for gradients of parameters that samples share: sums
+// over each sample. parameter_sum is one, over all dimensions but those from `first` to `last`.
+Tensor parameter_sum(const Tensor& t, int64_t first, int64_t last) {
+  Sizes dims;
+  for (int64_t d = 1; d < t.dim(); ++d) {
+    if (d < first || d > last) dims.push_back(d);
+  }
+  return dims.empty() ? t : sum(t, dims, false);
+}
+
+bool plain_type(const BatchCall& call, size_t k) {
+  DType type = call.args[k].as<Tensor>().dtype();
+  return type == kFloat32 || type == kFloat64;
+}
+
+// The gradient times a weight of each sample, whose dimensions lie from `at`; a shared one is left
+// to the operator.
+Tensor scaled_gradient(const BatchCall& call, const Tensor& g, int64_t at) {
+  return call.batched(3) ? mul(g, cast(placed(call, 3, g, at), g.dtype())) : g;
+}
+
+// grad_output, input, normalized_shape, weight, mean or nothing, rstd, mask.
+Values rows_norm_backward(BatchCall& call) {
+  if (call.size == 0 || call.rank(0) != call.rank(1) || !plain_type(call, 1)) return {};
+  uint64_t mask = unbox_mask(call.args[6]);
+  IntList shape = call.args[2].ints();
+  Tensor x = call.front(1), g = cast(call.front(0), x.dtype()), dx, dw, db;
+  Tensor mean = call.args[4].is_none() ? Tensor() : contiguous(call.front(4));
+  Tensor rstd = contiguous(call.front(5)), shared = call.batched(3) ? Tensor() : call.value(3);
+  int64_t at = x.dim() - shape.ssize();
+  if (mask & 1) {
+    dx = std::get<0>(
+        layer_norm_backward_fused(scaled_gradient(call, g, at), x, shape, shared, mean, rstd, 1));
+  }
+  auto wide = [&](const Tensor& t) {
+    Sizes sizes = t.sizes().to_sizes();
+    for (int64_t d = 0; d < shape.ssize(); ++d) sizes.push_back(1);
+    return reshape(t, sizes);
+  };
+  if (mask & 2) {
+    Tensor centred = mean.defined() ? sub(x, wide(mean)) : x;
+    dw = parameter_sum(mul(g, mul(centred, wide(rstd))), at, x.dim() - 1);
+  }
+  if (mask & 4) db = parameter_sum(g, at, x.dim() - 1);
+  return call.hide(Values{Value(dx), Value(dw), Value(db)});
+}
+
+// grad_output, input, num_groups, weight, mean, rstd, mask.
+Values group_norm_backward_rule(BatchCall& call) {
+  if (call.size == 0 || call.rank(0) != call.rank(1) || !plain_type(call, 1)) return {};
+  uint64_t mask = unbox_mask(call.args[6]);
+  int64_t groups = call.args[2].integer();
+  Tensor x = call.front(1), g = cast(call.front(0), x.dtype()), dx, dw, db;
+  Tensor mean = call.front(4), rstd = call.front(5);
+  if (x.numel() == 0) return {};
+  if (mask & 1) {
+    Tensor shared = call.batched(3) ? Tensor() : call.value(3);
+    auto out = group_norm_backward_fused(fold_samples(scaled_gradient(call, g, 2)), fold_samples(x),
+                                         groups, shared, contiguous(fold_samples(mean)),
+                                         contiguous(fold_samples(rstd)), 1);
+    dx = unfold_samples(std::get<0>(out), call.size);
+  }
+  if (mask & 2) {
+    Tensor rows = reshape(x, {x.size(0), x.size(1), groups, -1});
+    Tensor y = mul(sub(rows, unsqueeze(mean, 3)), unsqueeze(rstd, 3));
+    dw = parameter_sum(mul(g, reshape(y, x.sizes())), 2, 2);
+  }
+  if (mask & 4) db = parameter_sum(g, 2, 2);
+  return call.hide(Values{Value(dx), Value(dw), Value(db)});
+}
+
+// grad_output, input, weight, mean, rstd, training, mask: all of them are those of channels.
+Values batch_norm_backward_rule(BatchCall& call) {
+  if (call.size == 0 || call.rank(0) != call.rank(1) || call.rank(1) < 2) return {};
+  std::vector<Value> args(call.args.begin(), call.args.end());
+  for (size_t k : {0, 1}) args[k] = Value(into_channels(call.front(k)));
+  for (size_t k : {2, 3, 4}) {
+    if (!args[k].is_none()) args[k] = Value(contiguous(reshape(call.front(k), {-1})));
+  }
+  Values out = call.again(std::move(args));
+  if (out[0].is<Tensor>()) out[0] = Value(out_of_channels(out[0].as<Tensor>(), call.size));
+  for (size_t i : {1, 2}) {
+    if (out[i].is<Tensor>()) out[i] = Value(unfold_samples(out[i].as<Tensor>(), call.size));
+  }
+  return call.hide(std::move(out));
+}
+
 Values attend_rule(BatchCall& call) {
   bool mask = !call.args[3].is_none();
   if (call.rank(0) < 3 || call.batched(3) || (mask && call.rank(3) > 2)) return {};
@@ -171,9 +260,7 @@ Values recurrent_rule(BatchCall& call) {
   args[1] = Value(IntList(steps));
   Values out = call.again(std::move(args));
   for (Value& v : out) {
-    if (!v.is<Tensor>()) continue;
-    bool given = v.as<Tensor>().defined();
-    v = given ? Value(out_of_rows(v.as<Tensor>(), call.size)) : Value();
+    if (v.is<Tensor>()) v = Value(out_of_rows(v.as<Tensor>(), call.size));
   }
   return call.hide(std::move(out));
 }
@@ -195,6 +282,10 @@ constexpr NamedRule kRules[] = {
     {"resample", fold<-1, 0>},
     {"resample_backward", fold<1, 0>},
     {"grid_sample_at", fold<-1, 0, 1>},
+    {"grid_sample_backward_fused", fold<-1, 0, 1, 2>},
+    {"layer_norm_backward_fused", rows_norm_backward},
+    {"group_norm_backward_fused", group_norm_backward_rule},
+    {"batch_norm_backward_fused", batch_norm_backward_rule},
     {"layer_norm_rows", rows_norm<3>},
     {"rms_norm_rows", rows_norm<0>},
     {"group_norm_layer", group_norm_rule},

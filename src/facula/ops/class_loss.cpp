@@ -183,7 +183,8 @@ Tensor cross_entropy_backward_fused(const Tensor& grad_output, const Tensor& inp
                             label_smoothing);
   int64_t step;
   Tensor scale = loss_scale(grad_output, total, reduction, input.dtype(), &step);
-  kernels::softmaxes->cross_entropy_backward(c.loss, out.data(), lse.data(), scale.data(), step);
+  Tensor sums = to_contiguous(lse);
+  kernels::softmaxes->cross_entropy_backward(c.loss, out.data(), sums.data(), scale.data(), step);
   return out;
 }
 

@@ -13,7 +13,7 @@ import pytest
 
 import facula
 from facula import nn
-from facula.func import grad, jacrev, vmap
+from facula.func import grad, vjp, vmap
 
 F = nn.functional
 B = 3
@@ -305,21 +305,22 @@ def test_losses_over_classes(shape: tuple[int, ...], reduction: str) -> None:
     check(grad(total(lambda x, t: F.nll_loss(x, t, **options))), x, t)
 
 
-@pytest.mark.parametrize("shape", SHAPES[:3])
+@pytest.mark.parametrize("shape", [*SHAPES[:3], (1, 5)])
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_jacobians_of_losses(shape: tuple[int, ...], reduction: str) -> None:
+def test_many_gradients_of_one_loss(shape: tuple[int, ...], reduction: str) -> None:
     x, t, w = facula.randn(*shape), targets(shape)[..., 0], facula.rand(5)
+    t.view(-1)[0] = 2
     options = {"reduction": reduction, "ignore_index": 1}
     for f in (
         lambda x: F.cross_entropy(x, t, w, label_smoothing=0.2, **options),
         lambda x: F.nll_loss(x, t, w, **options),
     ):
+        y, pull = vjp(f, x)
+        g = facula.randn(4, *y.shape)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            got = jacrev(f)(x)
-        flat = f(x).reshape(-1)
-        rows = [grad(lambda x, k=k, f=f: f(x).reshape(-1)[k])(x) for k in range(len(flat))]
-        facula.testing.assert_close(got.reshape(len(flat), *shape), facula.stack(rows))
+            (got,) = vmap(pull)(g)
+        facula.testing.assert_close(got, facula.stack([pull(row)[0] for row in g]), equal_nan=True)
 
 
 def test_a_class_outside_one_sample_is_refused() -> None:
@@ -392,3 +393,46 @@ def test_least_squares() -> None:
     check(lambda a, b: facula.linalg.lstsq(a.t(), b[:3]).solution, a, b)
     check(lambda a, b: tuple(facula.linalg.lstsq(a, b, driver="gelsd")), a, b)
     check(grad(lambda a, b: facula.linalg.lstsq(a, b).solution.sum()), a, b)
+
+
+LAYERS = {
+    "layer_norm": (lambda x, w: F.layer_norm(x, (3, 5), w, w), (2, 4, 3, 5), (3, 5)),
+    "layer_norm_whole": (lambda x, w: F.layer_norm(x, (3, 5), w, w), (3, 5), (3, 5)),
+    "rms_norm": (lambda x, w: F.rms_norm(x, (5,), w), (4, 5), (5,)),
+    "group_norm": (lambda x, w: F.group_norm(x, 2, w, w), (3, 4, 5), (4,)),
+    "batch_norm": (lambda x, w: F.batch_norm(x, None, None, w, w, True), (3, 4, 5), (4,)),
+    "batch_norm_eval": (
+        lambda x, w: F.batch_norm(x, facula.zeros(4), facula.ones(4), w, w),
+        (3, 4, 5),
+        (4,),
+    ),
+    "grid_sample": (
+        lambda x, g: F.grid_sample(x, g.tanh(), align_corners=True),
+        (2, 3, 4, 4),
+        (2, 5, 5, 2),
+    ),
+    "instance_norm": (lambda x, w: F.instance_norm(x, weight=w, bias=w), (2, 4, 6), (4,)),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_many_gradients_of_one_layer(name: str) -> None:
+    f, *shapes = LAYERS[name]
+    args = [facula.randn(*s) for s in shapes]
+    y, pull = vjp(f, *args)
+    g = facula.randn(3, *y.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = vmap(pull)(g)
+    for k, t in enumerate(got):
+        want = facula.stack([pull(row)[k] for row in g])
+        facula.testing.assert_close(t, want, rtol=1e-4, atol=1e-5)
+    # Other inputs of each sample as well.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        many = vmap(lambda x, g: vjp(f, x, args[1])[1](g))(
+            facula.stack([args[0], args[0] * 2, args[0] - 1]), g
+        )
+    for k, x in enumerate([args[0], args[0] * 2, args[0] - 1]):
+        for t, want in zip(many, vjp(f, x, args[1])[1](g[k]), strict=True):
+            facula.testing.assert_close(t[k], want, rtol=1e-4, atol=1e-5)
