@@ -47,13 +47,45 @@ def _transpose(input: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     return _C._sparse_transpose(input, wrap(dim0, input.dim()), wrap(dim1, input.dim()))
 
 
-@entry("adjoint", "H", "mH")
+def _matrix(input: SparseTensor, name: str, most: int | None = None) -> SparseTensor:
+    """Turn the last two dimensions round; RuntimeError where there are fewer, or more than most."""
+    n = input.dim()
+    if n < 2 or (most and n > most):
+        what = "matrices (2-D tensors)" if most else "matrices or batches of matrices"
+        raise RuntimeError(f"tensor.{name} is only supported on {what}. Got {n}-D tensor.")
+    return _transpose(input, -2, -1)
+
+
+def _conj(t: SparseTensor) -> SparseTensor:
+    return t.conj() if t.is_complex() else t
+
+
+@entry("adjoint")
 def _adjoint(input: SparseTensor) -> SparseTensor:
-    turned = _t(input)
-    return turned.conj() if turned.is_complex() else turned
+    return _conj(_matrix(input, "adjoint()"))
 
 
-@entry("t", "T", "mT")
+@entry("mH")
+def _mh(input: SparseTensor) -> SparseTensor:
+    return _conj(_matrix(input, "mH"))
+
+
+@entry("H")
+def _h(input: SparseTensor) -> SparseTensor:
+    return _conj(_matrix(input, "H", 2))
+
+
+@entry("mT")
+def _mt(input: SparseTensor) -> SparseTensor:
+    return _matrix(input, "mT")
+
+
+@entry("T")
+def _turned(input: SparseTensor) -> SparseTensor:
+    return _t(input) if input.dim() <= 2 else _permute(input, *range(input.dim())[::-1])
+
+
+@entry("t")
 def _t(input: SparseTensor) -> SparseTensor:
     if input.dim() > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.dim()}D")

@@ -263,3 +263,29 @@ def test_embedding_bag_gradients(mode):
     number = {"sum": 0, "mean": 1}[mode]
     facula.embedding_bag(w, at, starts, False, number, True)[0].pow(2).sum().backward()
     assert w.grad.is_sparse and facula.allclose(w.grad.to_dense(), grads[0])
+
+
+def test_matrix_transposes_of_batches():
+    s, _, _ = random_sparse((2, 3, 4), 9, dtype=facula.complex64)
+    dense = s.to_dense()
+    for turned, want in (
+        (s.mT, dense.mT),
+        (s.mH, dense.mH),
+        (s.adjoint(), dense.adjoint()),
+        (s.T, dense.permute(2, 1, 0)),
+    ):
+        assert turned.is_sparse and facula.equal(turned.to_dense(), want)
+    full = facula.arange(1.0, 25.0).reshape(2, 3, 4)
+    assert facula.equal(full.to_sparse_csr().mT.to_dense(), full.mT)
+    x = facula.randn(2, 3, 5, dtype=facula.complex64)
+    assert facula.allclose(facula.bmm(s.mT, x), dense.mT @ x, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "size"), [
+    ("mT", (3,)), ("mH", (3,)), ("H", (3,)), ("adjoint", (3,)), ("H", (2, 3, 4)), ("t", (2, 3, 4)),
+])  # fmt: skip
+def test_transposes_of_other_ranks_are_refused(name, size):
+    s = facula.ones(size).to_sparse()
+    with pytest.raises(RuntimeError):
+        found = getattr(s, name)
+        found()
