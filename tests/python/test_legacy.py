@@ -120,6 +120,10 @@ def test_segment_reduce(reduce: str, initial: float | None) -> None:
     flat = facula.from_numpy(data[0, :, 0].copy())
     ends = facula.segment_reduce(flat, reduce, offsets=facula.tensor([0, 2, 2, 6]), initial=initial)
     assert np.allclose(ends.numpy(), want[0, :, 0], equal_nan=True)
+    if reduce in ("max", "min"):
+        other = facula._segment_reduce(x, f"a{reduce}", lengths=facula.from_numpy(lengths), axis=1,
+                                       initial=initial)  # fmt: skip
+        assert facula.equal(other, run(x))
 
 
 def test_segment_reduce_refuses() -> None:

@@ -274,6 +274,29 @@ def test_pickle_of_values():
     assert type(back) is Marked and back.note == 3
 
 
+@pytest.mark.parametrize("kind", ["cuda", "mps", "xpu", "hpu", "mtia", "xla", "privateuseone"])
+def test_devices_that_are_not_there(kind):
+    device = facula.device(kind, 1)
+    assert (device.type, device.index, str(device)) == (kind, 1, f"{kind}:1")
+    assert device == facula.device(f"{kind}:1") != facula.device("cpu")
+    assert pickle.loads(pickle.dumps(device)) == device and f"'{kind}'" in repr(device)
+    for call in (
+        lambda: facula.zeros(2, device=kind),
+        lambda: facula.zeros(0, device=kind),
+        lambda: facula.tensor([1.0], device=kind),
+        lambda: facula.ones(2).to(device),
+        lambda: facula.empty(2, device="meta").to(kind),
+        lambda: facula.nn.Linear(2, 2).to(kind),
+        lambda: facula.ones(2).new_ones(3, device=kind),
+        lambda: facula.ones_like(facula.ones(2), device=kind),
+        lambda: facula.randn(2, device=kind),
+    ):
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            call()
+    with pytest.raises(RuntimeError, match="at start of device string: gpu"):
+        facula.device("gpu")
+
+
 def test_data_and_versions():
     t = facula.zeros(2, requires_grad=True)
     d = t.data

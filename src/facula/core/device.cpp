@@ -2,27 +2,37 @@
 #include "facula/core/device.h"
 
 #include <charconv>
+#include <iterator>
 
 #include "facula/base/error.h"
 
 namespace facula {
 namespace {
 
-struct Name {
-  std::string_view text;
-  DeviceType type;
-};
-constexpr Name kDeviceNames[] = {
-    {"cpu", DeviceType::kCpu}, {"meta", DeviceType::kMeta}, {"cuda", DeviceType::kCuda}};
+// The kinds of device that programs name, each at the place of its number: first those of
+// DeviceType, then others of which Facula has none. They can be named and compared; whoever
+// allocates on one is told that it is not there.
+constexpr std::string_view kDeviceNames[] = {
+    "cpu", "meta", "cuda", "ipu", "xpu",  "mkldnn", "opengl", "opencl", "ideep", "hip",
+    "ve",  "fpga", "maia", "xla", "lazy", "vulkan", "mps",    "hpu",    "mtia",  "privateuseone"};
+
+std::string known_kinds() {
+  std::string text;
+  for (std::string_view name : kDeviceNames) {
+    if (!text.empty()) text += ", ";
+    text += name;
+  }
+  return text;
+}
 
 }  // namespace
 
 Device parse_device(std::string_view text) {
   size_t colon = text.find(':');
   std::string_view kind = text.substr(0, colon);
-  for (const Name& name : kDeviceNames) {
-    if (kind != name.text) continue;
-    Device device{name.type, -1};
+  for (size_t i = 0; i < std::size(kDeviceNames); ++i) {
+    if (kind != kDeviceNames[i]) continue;
+    Device device{static_cast<DeviceType>(i), -1};
     if (colon == std::string_view::npos) return device;
     std::string_view digits = text.substr(colon + 1);
     int index = -1;
@@ -34,12 +44,12 @@ Device parse_device(std::string_view text) {
     device.index = static_cast<int8_t>(index);
     return device;
   }
-  raise_error(ErrorKind::kRuntime,
-              "Expected one of cpu, cuda, meta device type at start of device string: ", text);
+  raise_error(ErrorKind::kRuntime, "Expected one of ", known_kinds(),
+              " device type at start of device string: ", text);
 }
 
 std::string device_text(Device d) {
-  std::string text(kDeviceNames[static_cast<int>(d.type)].text);
+  std::string text(kDeviceNames[static_cast<int>(d.type)]);
   if (d.index >= 0) text += str(":", static_cast<int>(d.index));
   return text;
 }

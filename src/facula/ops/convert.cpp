@@ -46,6 +46,9 @@ Tensor to_device(const Tensor& self, std::optional<Device> device) {
   if (to.type == DeviceType::kCuda) {
     fail(ErrorKind::kRuntime, "to: this build of Facula has no CUDA device");
   }
+  if (!to.is_cpu() && !to.is_meta()) {
+    fail(ErrorKind::kRuntime, "to: Facula has no device '" + device_text(to) + "'");
+  }
   if (self.is_meta() && !to.is_meta()) {
     fail(ErrorKind::kNotImplemented,
          "Cannot copy out of meta tensor; no data! Use torch.nn.Module.to_empty() instead of "

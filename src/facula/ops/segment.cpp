@@ -57,6 +57,7 @@ Scalar first_value(std::string_view reduce, const std::optional<Scalar>& initial
 Tensor segment_reduce(const Tensor& data, std::string_view reduce, const Tensor& lengths,
                       const Tensor& indices, const Tensor& offsets, int64_t axis, bool unsafe,
                       std::optional<Scalar> initial) {
+  if (reduce == "amax" || reduce == "amin") reduce.remove_prefix(1);
   bool mean = reduce == "mean", sums = mean || reduce == "sum";
   FACULA_CHECK(sums || reduce == "max" || reduce == "min" || reduce == "prod", kRuntime,
                "reduce argument must be either sum, prod, mean, max or min, got ", reduce);

@@ -18,9 +18,7 @@ thread_local std::vector<SavedDevice> factory_stack;
 
 Device device_of(PyObject* o) { return reinterpret_cast<PyDevice*>(o)->value; }
 
-const char* kind_name(Device d) {
-  return d.is_meta() ? "meta" : d.type == DeviceType::kCuda ? "cuda" : "cpu";
-}
+std::string kind_name(Device d) { return device_text(Device{d.type, -1}); }
 
 Device with_index(std::string_view kind, PyObject* index) {
   if (kind.find(':') != std::string_view::npos) {
@@ -50,8 +48,9 @@ PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
 
 PyObject* device_repr(PyObject* self) {
   Device d = device_of(self);
-  if (d.index < 0) return PyUnicode_FromFormat("device(type='%s')", kind_name(d));
-  return PyUnicode_FromFormat("device(type='%s', index=%d)", kind_name(d), d.index);
+  std::string kind = kind_name(d);
+  if (d.index < 0) return PyUnicode_FromFormat("device(type='%s')", kind.c_str());
+  return PyUnicode_FromFormat("device(type='%s', index=%d)", kind.c_str(), d.index);
 }
 PyObject* device_str(PyObject* self) {
   return guarded([&] { return PyUnicode_FromString(device_text(device_of(self)).c_str()); });
@@ -65,7 +64,7 @@ PyObject* device_compare(PyObject* a, PyObject* b, int op) {
   return PyBool_FromLong((device_of(a) == device_of(b)) == (op == Py_EQ));
 }
 PyObject* device_kind(PyObject* self, void*) {
-  return PyUnicode_InternFromString(kind_name(device_of(self)));
+  return PyUnicode_InternFromString(kind_name(device_of(self)).c_str());
 }
 PyObject* device_index(PyObject* self, void*) {
   Device d = device_of(self);
@@ -75,8 +74,9 @@ PyObject* device_index(PyObject* self, void*) {
 PyObject* device_reduce(PyObject* self, PyObject*) {
   Device d = device_of(self);
   auto* type = reinterpret_cast<PyObject*>(&device_type);
-  if (d.index < 0) return Py_BuildValue("O(s)", type, kind_name(d));
-  return Py_BuildValue("O(si)", type, kind_name(d), static_cast<int>(d.index));
+  std::string kind = kind_name(d);
+  if (d.index < 0) return Py_BuildValue("O(s)", type, kind.c_str());
+  return Py_BuildValue("O(si)", type, kind.c_str(), static_cast<int>(d.index));
 }
 PyObject* device_enter(PyObject* self, PyObject*) {
   factory_stack.push_back({has_factory_device, factory_device});
@@ -94,7 +94,7 @@ PyObject* device_exit(PyObject*, PyObject*) {
 }
 
 PyGetSetDef device_getset[] = {
-    {"type", device_kind, nullptr, "The kind: 'cpu', 'meta' or 'cuda'.", nullptr},
+    {"type", device_kind, nullptr, "The kind, as 'cpu' or 'meta'.", nullptr},
     {"index", device_index, nullptr, "The index, or None for the current device.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
