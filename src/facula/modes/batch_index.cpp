@@ -202,9 +202,32 @@ Values index_rule(BatchCall& call) {
   return call.hide(r);
 }
 
+// One value where a mask of the first dimensions is true, which needs no positions.
+Values masked_put(BatchCall& call, const Tensor& mask) {
+  const Tensor& values = call.args[2].as<Tensor>();
+  Tensor x = call.front(0), chosen = call.front(mask);
+  int64_t rest = call.rank(0) - mask.dim();
+  if (mask.dtype() != kBool || mask.dim() == 0 || rest < 0 || values.dtype() != x.dtype())
+    return {};
+  if (values.numel() != 1 || values.dim() > 1 + rest) return {};
+  if (call.op.writes && overlaps_itself(x)) return {};
+  Sizes wide = chosen.sizes().to_sizes(), one(static_cast<size_t>(x.dim()), 1);
+  for (size_t d = 0; d < wide.size(); ++d) {
+    if (wide[d] != x.size(static_cast<int64_t>(d))) return {};
+  }
+  wide.resize(one.size(), 1);
+  if (call.batched(2)) one[0] = call.size;
+  Tensor value = reshape(call.value(2), one);
+  Tensor r = where(reshape(chosen, wide), call.args[3].boolean() ? add(x, value) : value, x);
+  if (!call.op.writes) return call.hide(r);
+  copy_(x, r);
+  return Values{call.args[0]};
+}
+
 // Only where the first dimensions are indexed: the values then line up with the indices.
 Values index_put_rule(BatchCall& call) {
   Indices in(call);
+  if (in.masks && in.given == 1 && in.first == 0) return masked_put(call, in.list[0]);
   if (in.given == 0 || in.masks || in.first != 0 || !in.adjacent() || call.size == 0) return {};
   const Tensor& values = call.args[2].as<Tensor>();
   int64_t rank = in.rank + call.rank(0) - in.given;

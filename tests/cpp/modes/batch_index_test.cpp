@@ -63,6 +63,17 @@ TEST(BatchIndex, SamplesOfNoDimensions) {
   for_all_choices([](const Args& t) { return gather(t[0], 0, t[1]); }, x, i);
 }
 
+TEST(BatchIndex, OneValueAtAMask) {
+  Tensor x = randn(IntList({3, 4, 5})), mask = gt(randn(IntList({3, 4})), 0.0),
+         v = randn(IntList({3}));
+  auto f = [](const Args& t) { return index_put(t[0], Args{t[1]}, t[2]); };
+  for (unsigned mapped : {1u, 2u, 4u, 7u}) {
+    Args given{mapped & 1 ? x : select(x, 0, 0), mapped & 2 ? mask : select(mask, 0, 0),
+               mapped & 4 ? v : select(v, 0, 0)};
+    expect_like_loop(f, given, mapped);
+  }
+}
+
 TEST(BatchIndex, MaskedScatter) {
   Tensor x = randn(IntList({3, 4, 5})), mask = gt(randn(IntList({3, 4, 5})), 0.0),
          s = randn(IntList({3, 20}));

@@ -217,6 +217,33 @@ def test_masked_scatter() -> None:
         )
 
 
+def test_one_value_where_a_mask_is_true() -> None:
+    x, v = facula.randn(3, 4, B), facula.randn(B)
+
+    def assigned(x: facula.Tensor, v: facula.Tensor) -> facula.Tensor:
+        y = x.clone()
+        y[y > 0] = v
+        y[y[:, 0] < -1] = 2.0
+        return y
+
+    check(assigned, x, v, exact=True, only=((True, True), (True, False)))
+    for accumulate in (True, False):
+        check(
+            lambda x, m, v, a=accumulate: x.index_put((m > 0,), v, a),
+            x,
+            facula.randn(3, B),
+            v,
+            exact=True,
+        )
+    check(
+        grad(lambda x, v: (x.index_put((x > 0,), v) ** 2).sum(), (0, 1)),
+        x,
+        v,
+    )
+    with pytest.raises(IndexError):
+        vmap(lambda x: x.index_put((facula.zeros(5) > 0,), facula.ones(())))(x)
+
+
 def test_searches() -> None:
     edges = facula.randn(6, B).sort(0).values
     for right in (False, True):
