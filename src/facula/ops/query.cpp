@@ -21,7 +21,7 @@ bool is_nonzero(const Tensor& self) {
                            : "Boolean value of Tensor with more than one value is ambiguous");
   }
   require_data("is_nonzero", self);
-  return *to_dtype(self, kBool).data_as<bool>();
+  return *to_dtype(self, kBool).data_as<uint8_t>() != 0;
 }
 
 }  // namespace facula

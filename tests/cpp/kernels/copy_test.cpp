@@ -37,6 +37,23 @@ TEST(Copy, LargeTransposeOfEverySize) {
   for (int64_t i = 0; i < in.numel(); ++i) ASSERT_EQ(out.at(i), in.at(i));
 }
 
+TEST(Copy, EveryByteButZeroIsTrue) {
+  Array<uint8_t> in({256}, kBool);
+  uint8_t next = 0;
+  in.each([&] { return next++; });
+  Array<int8_t> bytes({256}, kInt8);
+  Array<int64_t> wide({256}, kInt64);
+  Array<float> numbers({256}, kFloat32);
+  copy->copy_strided(bytes.view(), in.view());
+  copy->copy_strided(wide.view(), in.view());
+  copy->copy_strided(numbers.view(), in.view());
+  for (int64_t i = 0; i < in.numel(); ++i) {
+    EXPECT_EQ(bytes.at(i), i != 0);
+    EXPECT_EQ(wide.at(i), i != 0);
+    EXPECT_EQ(numbers.at(i), i != 0);
+  }
+}
+
 TEST(Copy, FloatToIntegerSaturates) {
   const float inf = INFINITY;
   Array<float> in({9}, kFloat32);

@@ -19,7 +19,7 @@ void mask_row(T* row, int64_t n, const ScoreShape& s, int64_t at) {
   T lowest = -static_cast<T>(kInf);
   int64_t step = s.mask_strides[3];
   if (s.mask_is_bool) {
-    const bool* mask = static_cast<const bool*>(s.mask) + at;
+    const Truth* mask = static_cast<const Truth*>(s.mask) + at;
     for (int64_t i = 0; i < n; ++i) row[i] = mask[i * step] ? row[i] : lowest;
   } else {
     const T* mask = static_cast<const T*>(s.mask) + at;

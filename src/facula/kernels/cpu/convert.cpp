@@ -17,6 +17,8 @@ FACULA_INLINE To convert_one(From x) {
     To r = static_cast<To>(in);
     r = x >= kHigh ? kMax : r;
     return x <= kLow ? kMin : r;
+  } else if constexpr (std::is_same_v<From, Truth>) {
+    return x ? To(1) : To(0);  // a cast of bool to float would not be done in vectors
   } else {
     return static_cast<To>(x);
   }
@@ -79,7 +81,7 @@ static ConvertFn float_target(DType to) {
 static ConvertFn direct(DType to, DType from) {
   if (is_reduced(to) && from != kFloat32) return nullptr;
   switch (from) {
-    case kBool:
+    case kBool: return int_target<Truth>(to);
     case kUInt8: return int_target<uint8_t>(to);
     case kInt8: return int_target<int8_t>(to);
     case kInt16: return int_target<int16_t>(to);

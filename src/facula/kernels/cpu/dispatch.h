@@ -2,10 +2,12 @@
 // instantiates the lambda once per type of its group, so the lambda should be a lean loop.
 #pragma once
 #include "facula/kernels/cpu/complex.h"
+#include "facula/kernels/cpu/truth.h"
 
 namespace facula::kernels::FACULA_ISA {
 
-// Tag carries an element type into a generic lambda: using T = typename decltype(tag)::type.
+// Tag carries an element type into a generic lambda: using T = typename decltype(tag)::type. What
+// reads memory of a type that may be bool goes through Stored<T>.
 template <class T>
 struct Tag {
   using type = T;

@@ -78,7 +78,7 @@ FACULA_INLINE void visit_key_types(DType t, F&& f) {
     }
   } else {
     switch (t) {
-      case kBool: return f(Tag<bool>{});
+      case kBool: return f(Tag<Truth>{});
       case kUInt8: return f(Tag<uint8_t>{});
       case kInt8: return f(Tag<int8_t>{});
       case kInt16: return f(Tag<int16_t>{});

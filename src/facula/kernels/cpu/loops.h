@@ -15,7 +15,7 @@ template <class O, class... I, class F, size_t... K>
 FACULA_INLINE void loop_over(char* const* p, int64_t n, F f, std::index_sequence<K...>) {
   O* o = reinterpret_cast<O*>(p[0]);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) o[i] = f(reinterpret_cast<const I*>(p[K + 1])[i]...);
+  for (int64_t i = 0; i < n; ++i) o[i] = f(reinterpret_cast<const Stored<I>*>(p[K + 1])[i]...);
 }
 template <class O, class... I, class F>
 FACULA_INLINE void loop(char* const* p, int64_t n, F f) {

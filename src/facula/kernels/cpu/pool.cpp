@@ -284,7 +284,7 @@ void avg_pool_backward(DType dtype, void* dx_, const void* grad_, const PoolShap
 void max_unpool(DType dtype, void* out_, const void* in_, const int64_t* indices,
                 const PoolShape& s, Fault* fault) {
   visit_real(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+    using T = Stored<typename decltype(tag)::type>;
     T* out = static_cast<T*>(out_);
     const T* in = static_cast<const T*>(in_);
     int64_t size = s.input_size(), count = s.output_size();

@@ -41,8 +41,8 @@ template <class E, Combine kHow>
 struct Inlined {
   using T = E;
   FACULA_INLINE void operator()(char* to, const char* from) const {
-    T* t = reinterpret_cast<T*>(to);
-    *t = combined<kHow>(*t, *reinterpret_cast<const T*>(from));
+    Stored<T>* t = reinterpret_cast<Stored<T>*>(to);
+    *t = combined<kHow, T>(*t, *reinterpret_cast<const Stored<T>*>(from));
   }
 };
 struct Called {

@@ -21,8 +21,9 @@ static void add_scaled(const Walk<2>& w, int64_t length, const char* positions, 
                      for (int64_t j = 0; j < length; ++j) {
                        char* to = p[1] + position_at(positions + j * step) * d1;
                        for (int64_t k = 0; k < n; ++k) {
-                         T* t = reinterpret_cast<T*>(to + k * s1);
-                         C v = static_cast<C>(*reinterpret_cast<const T*>(p[0] + j * d0 + k * s0));
+                         Stored<T>* t = reinterpret_cast<Stored<T>*>(to + k * s1);
+                         const char* from = p[0] + j * d0 + k * s0;
+                         C v = static_cast<C>(*reinterpret_cast<const Stored<T>*>(from));
                          *t = static_cast<T>(static_cast<C>(*t) + factor * v);
                        }
                      }

@@ -45,11 +45,11 @@ int64_t sort_runs(const View& rows, const View& order, const View& first, const 
   int64_t *head = first.as<int64_t>(), *back = inverse.as<int64_t>(), *count = counts.as<int64_t>();
   visit_real(rows.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T* base = rows.as<T>();
-    const T* before = nullptr;
+    const Stored<T>* base = rows.as<Stored<T>>();
+    const Stored<T>* before = nullptr;
     for (int64_t i = 0; i < n; ++i) {
       int64_t row = at ? at[i] : i;
-      const T* now = base + row * width;
+      const Stored<T>* now = base + row * width;
       bool same = before != nullptr;
       for (int64_t c = 0; same && c < width; ++c) {
         same = static_cast<Compute<T>>(before[c]) == static_cast<Compute<T>>(now[c]);

@@ -50,7 +50,7 @@ FACULA_INLINE void tile_mask(C* row, int64_t n, const ScoreShape& s, int64_t at)
   C lowest = -static_cast<C>(kInf);
   int64_t step = s.mask_strides[3];
   if (s.mask_is_bool) {
-    const bool* mask = static_cast<const bool*>(s.mask) + at;
+    const Truth* mask = static_cast<const Truth*>(s.mask) + at;
     if (step == 1) {
       for (int64_t i = 0; i < n; ++i) row[i] = mask[i] ? row[i] : lowest;
     } else {

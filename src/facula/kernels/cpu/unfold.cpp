@@ -3,6 +3,7 @@
 
 #include "facula/base/half.h"
 #include "facula/kernels/conv.h"
+#include "facula/kernels/cpu/truth.h"
 
 namespace facula::kernels::FACULA_ISA {
 namespace unfolding {
@@ -140,9 +141,7 @@ void fold(DType dtype, const void* columns, void* image, const ConvShape& s, int
     case kBFloat16: return fold_typed<BFloat16>(columns, image, s, begin, end);
     case kComplex64: return fold_typed<Pair<float>>(columns, image, s, begin, end);
     case kComplex128: return fold_typed<Pair<double>>(columns, image, s, begin, end);
-    case kBool: {
-      return fold_typed<bool>(columns, image, s, begin, end);
-    }
+    case kBool: return fold_typed<Truth>(columns, image, s, begin, end);
     case kUInt8:
     case kInt8: return fold_typed<uint8_t>(columns, image, s, begin, end);
     case kInt16:
