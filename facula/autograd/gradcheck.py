@@ -54,16 +54,12 @@ def gradcheck(
 
     Inputs that require gradients should be float64 or complex128. Slow mode compares whole
     Jacobians, `fast_mode` their product with random vectors. The gradient is computed twice and
-    may differ by `nondet_tol`. Raises GradcheckError, or returns False with
-    `raise_exception=False`.
+    may differ by `nondet_tol`. `check_forward_ad` compares the tangents of forward mode too. Raises
+    GradcheckError, or returns False with `raise_exception=False`.
     """
     if check_batched_grad or check_batched_forward_grad:
         raise NotImplementedError("gradcheck: check_batched_grad needs vmap, which is not built")
-    if check_forward_ad:
-        raise NotImplementedError(
-            "gradcheck: check_forward_ad needs forward mode, which is not built"
-        )
-    if not check_backward_ad:
+    if not (check_backward_ad or check_forward_ad):
         raise ValueError(
             "Expected at least one of check_backward_ad or check_forward_ad to be True"
         )
@@ -74,7 +70,10 @@ def gradcheck(
     func, args = _without_sparse(func, tuple(args))
     _check_inputs(args)
     try:
-        _check(func, args, settings)
+        if check_backward_ad:
+            _check(func, args, settings)
+        if check_forward_ad:
+            _check_forward(func, args, settings)
     except GradcheckError:
         if raise_exception:
             raise
@@ -384,6 +383,46 @@ def _check_repeatable(first: facula.Tensor, second: facula.Tensor, settings: _Se
             "multiple times gives different values, although analytical gradient matches "
             f"numerical gradient.The tolerance for nondeterminism was {settings.nondet_tol}."
         )
+
+
+# Forward mode: tangents.
+
+
+def _tangents(func: Callable, inputs: tuple, i: int, step: facula.Tensor) -> list[facula.Tensor]:
+    """Return the real parts of the outputs' tangents where input `i` moves along `step`."""
+    from facula.autograd import forward_ad
+
+    with forward_ad.dual_level():
+        args = list(inputs)
+        args[i] = forward_ad.make_dual(inputs[i].detach(), step)
+        result = []
+        for output in _all_tensors(func(*args)):
+            value, tangent = forward_ad.unpack_dual(output)
+            result.append(_real(facula.zeros_like(value) if tangent is None else tangent.detach()))
+    return result
+
+
+def _steps(x: facula.Tensor, settings: _Settings) -> Any:
+    """Give the directions to move along: every element's, or a random one in fast mode."""
+    if settings.fast_mode:
+        if x.numel():
+            yield _shaped(_direction(x, _generator(), True), x)
+        return
+    yield from _unit_gradients(x.detach())
+
+
+def _check_forward(func: Callable, inputs: tuple, settings: _Settings) -> None:
+    for i, x in _wanted(inputs):
+
+        def evaluate() -> list[facula.Tensor]:
+            return _values(func, inputs, _all_tensors)
+
+        for step in _steps(x, settings):
+            found = _tangents(func, inputs, i, step)
+            differences = _central_difference(evaluate, x.data, None, step, settings.eps)
+            for o, (a, n) in enumerate(zip(found, differences, strict=True)):
+                if a.shape != n.shape or not _close(a, n, settings.rtol, settings.atol):
+                    raise _mismatch(o, i, n, a, "The analytical one is that of forward mode.")
 
 
 # Fast mode: products with random vectors.

@@ -22,6 +22,18 @@ def logging(*values):
     return t
 
 
+def test_text_that_a_subclass_extends():
+    class Noted(Logging):
+        def __repr__(self):
+            return super().__repr__()[:-1] + ", note=1)"
+
+    for t in (facula.ones(2).as_subclass(Noted), facula.ones(2).as_subclass(Logging)):
+        Logging.calls.clear()
+        note = ", note=1" if type(t) is Noted else ""
+        assert repr(t) == str(t) == f"{type(t).__name__}([1., 1.]{note})"
+        assert Logging.calls == ["__repr__", "__repr__"]
+
+
 def test_functions_methods_operators():
     t = logging(1.0, 2.0)
     assert type(facula.add(t, 1)) is Logging

@@ -4,6 +4,7 @@ import pytest
 
 import facula
 from facula.autograd import gradcheck, gradgradcheck
+from facula.autograd.gradcheck import GradcheckError
 
 F64, C128 = facula.float64, facula.complex128
 
@@ -107,8 +108,31 @@ def test_refusals():
         gradcheck(facula.sin, facula.ones(1, dtype=F64).expand(3).requires_grad_())
     with pytest.raises(NotImplementedError, match="vmap"):
         gradcheck(facula.sin, x, check_batched_grad=True)
-    with pytest.raises(NotImplementedError, match="forward mode"):
-        gradcheck(facula.sin, x, check_forward_ad=True)
+    with pytest.raises(ValueError, match="check_backward_ad or check_forward_ad"):
+        gradcheck(facula.sin, x, check_backward_ad=False)
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_forward_mode(fast_mode):
+    x, z = values(3, 2), values(4, dtype=facula.complex128)
+
+    def several(x, z):
+        return x.t() @ x.sin(), z * z.abs(), facula.arange(2)
+
+    assert gradcheck(several, (x, z), check_forward_ad=True, fast_mode=fast_mode)
+    calls = []
+
+    def other(x):
+        # Wrong in forward mode alone: what the gradient sees as a constant moves along.
+        dual = facula.autograd.forward_ad.unpack_dual(x).tangent is not None
+        calls.append(dual)
+        return x * (x if dual else x.detach() * 0 + 1)
+
+    assert gradcheck(other, values(3), fast_mode=fast_mode) and not any(calls)
+    with pytest.raises(GradcheckError, match="forward mode"):
+        gradcheck(other, values(3), check_forward_ad=True, fast_mode=fast_mode)
+    assert any(calls)
+    assert gradcheck(lambda x: x.sin(), values(3), check_forward_ad=True, check_backward_ad=False)
 
 
 def test_inputs_are_left_as_they_were():
