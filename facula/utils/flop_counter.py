@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from math import prod
@@ -155,6 +156,7 @@ class FlopCounterMode(TorchDispatchMode):
         }
         self.flop_counts: dict = {}
         self._path = ["Global"]
+        self._names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._hooks: list = []
 
     def __torch_dispatch__(
@@ -166,13 +168,16 @@ class FlopCounterMode(TorchDispatchMode):
         formula = self.formulas.get(_key(func))
         if formula is not None:
             flops = formula(args, kwargs, result)
-            for i in range(len(self._path)):
-                name = ".".join(self._path[1 : i + 1]) if i else "Global"
+            for name in dict.fromkeys(self._path):
                 self.flop_counts[name][func.overloadpacket] += flops
         return result
 
     def _enter_module(self, module: Any, inputs: Any) -> None:
-        self._path.append(type(module).__name__)
+        # A module is called by its class, those inside by their attributes: "Net.body.0".
+        name = self._names.setdefault(module, type(module).__name__)
+        for child, inner in module.named_children():
+            self._names[inner] = f"{name}.{child}"
+        self._path.append(name)
 
     def _leave_module(self, module: Any, inputs: Any, output: Any) -> None:
         self._path.pop()
