@@ -5,6 +5,7 @@ and the pickle that refers to them by PyTorch's names. `_restore.py` is the way 
 
 from __future__ import annotations
 
+import copyreg
 import io
 import pickle
 from collections import OrderedDict, defaultdict
@@ -93,6 +94,18 @@ class _Layout:
         self.twins: dict[int, tuple[facula.Tensor, facula.Tensor]] = {}
         self.sparse: dict[int, tuple[facula.Tensor, tuple]] = {}
         self.stores: dict[tuple, facula.Tensor] = {}
+        self.reduced: dict[int, tuple[Any, Any]] = {}
+
+    def reduction(self, obj: Any, protocol: int) -> Any:
+        """Return what an object is written as: asked for once, as it may make tensors for it."""
+        if id(obj) not in self.reduced:
+            known = copyreg.dispatch_table.get(type(obj))
+            made = known(obj) if known else obj.__reduce_ex__(protocol)
+            if isinstance(made, tuple):  # the items of lists and dicts can be walked once only
+                items = (None if part is None else list(part) for part in made[3:5])
+                made = (*made[:3], *items, *made[5:])
+            self.reduced[id(obj)] = (obj, made)
+        return self.reduced[id(obj)][1]
 
     def twin(self, t: facula.Tensor) -> facula.Tensor:
         """Return the tensor that is written for `t`: its values without conjugation to do."""
@@ -211,7 +224,9 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
         if isinstance(obj, facula.layout):
             name = "torch." + str(obj).rpartition(".")[2]
             return _named("torch.serialization", "_get_layout"), (name,)
-        return NotImplemented
+        if type(obj) in self.dispatch or isinstance(obj, type):
+            return NotImplemented
+        return self.layout.reduction(obj, self.proto)
 
     def _tensor(self, t: facula.Tensor) -> tuple:
         state = dict(t.__dict__) if getattr(t, "__dict__", None) else None

@@ -78,7 +78,7 @@ class Muon(RuleOptimizer):
         update = grad.lerp(buf, momentum) if group["nesterov"] else buf
         update = _orthogonal(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
         p.mul_(1 - group["lr"] * group["weight_decay"])
-        p.sub_(_rate(group["lr"], group["adjust_lr_fn"], p.shape) * update)
+        p.add_(update, alpha=-_rate(group["lr"], group["adjust_lr_fn"], p.shape))
 
 
 def _rate(lr: Any, rule: str | None, shape: Any) -> Any:
@@ -91,7 +91,7 @@ def _rate(lr: Any, rule: str | None, shape: Any) -> Any:
 def _orthogonal(
     grad: facula.Tensor, coefficients: tuple[float, float, float], steps: int, eps: float
 ) -> facula.Tensor:
-    """Bring the singular values near one by a quintic iteration in bfloat16."""
+    """Bring the singular values near one by a quintic iteration in bfloat16, the result too."""
     if steps >= _MAX_STEPS:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:
@@ -104,7 +104,6 @@ def _orthogonal(
     x = x / x.norm().clamp(min=eps)
     for _ in range(steps):
         gram = x @ x.t()
-        x = a * x + (b * gram + c * (gram @ gram)) @ x
-    if tall:
-        x = x.t()
-    return x.to(grad.dtype)
+        factor = facula.addmm(gram, gram, gram, beta=b, alpha=c)
+        x = facula.addmm(x, factor, x, beta=a)
+    return x.t() if tall else x

@@ -472,3 +472,33 @@ def test_storages_are_copied_and_pickled():
             assert other.data_ptr() != t.data_ptr()
     tensor, memory, typed = copy.deepcopy([t, t.untyped_storage(), t.storage()])
     assert tensor.data_ptr() == memory.data_ptr() == typed.data_ptr() != t.data_ptr()
+
+
+class MadeWhenWritten:
+    """Its state holds tensors that are made for the file."""
+
+    def __init__(self, size: int = 2) -> None:
+        self.size = size
+
+    def __getstate__(self) -> dict:
+        return {"size": self.size, "weight": facula.ones(self.size) * 3}
+
+
+class Lines(list):
+    def __reduce__(self) -> tuple:
+        return Lines, (), None, iter([facula.ones(1) * i for i in range(2)])
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_state_that_makes_tensors_for_the_file(tmp_path: Path, zipped: bool) -> None:
+    made = {"run": [MadeWhenWritten()] * 2, "lines": Lines(), "rng": facula.Generator()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about classes that load() asks for
+        facula.save(made, tmp_path / "all.pt", _use_new_zipfile_serialization=zipped)
+        made = {"run": made["run"], "ordered": collections.OrderedDict(a=facula.ones(1))}
+        facula.save(made, tmp_path / "a.pt", _use_new_zipfile_serialization=zipped)
+    with facula.serialization.safe_globals([MadeWhenWritten]):
+        back = facula.load(tmp_path / "a.pt")
+    assert back["run"][0] is back["run"][1]
+    assert back["run"][0].weight.tolist() == [3.0, 3.0]
+    assert back["ordered"]["a"].tolist() == [1.0]

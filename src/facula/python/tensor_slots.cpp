@@ -3,6 +3,7 @@
 #include "facula/core/intercept.h"
 #include "facula/python/dispatch_classes.h"
 #include "facula/python/arguments.h"
+#include "facula/python/foreign.h"
 #include "facula/python/overrides.h"
 #include "facula/python/slots.h"
 
@@ -205,17 +206,27 @@ void note_slot(SlotEntries& entries, const char* name, FastMethod entry) {
   }
 }
 
+// equal_to_array compares element by element. NumPy leaves == and != of an array and a tensor to the
+// tensor; without an answer Python would compare identities.
+static PyObject* equal_to_array(FastMethod f, PyObject* a, PyObject* array) {
+  return guarded([&]() -> PyObject* {
+    Owned dense = own(PyObject_CallMethod(array, "copy", nullptr));
+    Owned other = own(wrap(tensor_from_array(dense.get(), false)));
+    PyObject* given = other.get();
+    return f(a, &given, 1, nullptr);
+  });
+}
+
 PyObject* tensor_richcompare(PyObject* a, PyObject* b, int op) {
   static constexpr FastMethod SlotEntries::* kByOp[] = {&SlotEntries::lt, &SlotEntries::le,
                                                         &SlotEntries::eq, &SlotEntries::ne,
                                                         &SlotEntries::gt, &SlotEntries::ge};
-  if (!is_operand(b)) {
-    if (PyErr_Occurred()) return nullptr;
-    Py_RETURN_NOTIMPLEMENTED;
-  }
   FastMethod f = slot_entries.*kByOp[op];
   if (!f) return missing("this comparison");
-  return f(a, &b, 1, nullptr);
+  if (is_operand(b)) [[likely]] return f(a, &b, 1, nullptr);
+  if (PyErr_Occurred()) return nullptr;
+  if ((op == Py_EQ || op == Py_NE) && is_ndarray(b)) return equal_to_array(f, a, b);
+  Py_RETURN_NOTIMPLEMENTED;
 }
 
 PyNumberMethods tensor_number = {

@@ -61,6 +61,30 @@ def test_muon_steps_along_nearly_orthogonal_matrices(shape):
     assert cosine > 0.95
 
 
+def test_muon_rounds_as_pytorch_does():
+    rng = np.random.RandomState(0)
+    p = facula.from_numpy(rng.standard_normal((3, 3)).astype("float32")).requires_grad_()
+    train(
+        optim.Muon([p], lr=0.1),
+        p,
+        [rng.standard_normal((3, 3)).astype("float32") for _ in range(3)],
+    )
+    # recorded from PyTorch 2.15
+    want = [
+        [1.6847118139, 0.3352847993, 0.8781976104],
+        [2.0201098919, 1.6643927097, -0.8507043123],
+        [0.9002900720, -0.2022935301, -0.0767213330],
+    ]
+    np.testing.assert_allclose(p.detach().numpy(), want, rtol=1e-6)
+
+
+def test_muon_takes_a_rate_in_a_tensor():
+    p, q = (facula.ones(2, 2, requires_grad=True) for _ in range(2))
+    g = [np.array([[1.0, 2.0], [3.0, 5.0]], dtype="float32")]
+    got = train(optim.Muon([p], lr=facula.tensor(0.1)), p, g)
+    np.testing.assert_allclose(got, train(optim.Muon([q], lr=0.1), q, g))
+
+
 def test_muon_rate_rule():
     p = facula.ones(8, 2, requires_grad=True)
     q = facula.ones(8, 2, requires_grad=True)

@@ -30,7 +30,7 @@ double epsilon_of(DType dtype) {
   }
 }
 
-// orthogonal brings the singular values near one by a quintic iteration in bfloat16.
+// orthogonal brings the singular values near one by a quintic iteration in bfloat16, the result too.
 Tensor orthogonal(const Tensor& grad, const MuonOptions& o) {
   Tensor x = to(grad, std::nullopt, kBFloat16);
   bool tall = x.size(0) > x.size(1);
@@ -38,10 +38,9 @@ Tensor orthogonal(const Tensor& grad, const MuonOptions& o) {
   x = x / clamp_min(vector_norm(x, 2), o.eps);
   for (int64_t i = 0; i < o.ns_steps; ++i) {
     Tensor gram = matmul(x, transpose(x, 0, 1));
-    x = o.a * x + matmul(o.b * gram + o.c * matmul(gram, gram), x);
+    x = addmm(x, addmm(gram, gram, gram, o.b, o.c), x, o.a);
   }
-  if (tall) x = transpose(x, 0, 1);
-  return to(x, std::nullopt, grad.dtype());
+  return tall ? transpose(x, 0, 1) : x;
 }
 
 }  // namespace
@@ -114,7 +113,7 @@ void Muon::update_param(size_t group, const Tensor& p, const Tensor& grad, Param
   double scale = o.match_rms_adamw ? 0.2 * std::sqrt(std::max(rows, columns))
                                    : std::sqrt(std::max(1.0, rows / columns));
   mul_(p, 1 - o.lr * o.weight_decay);
-  sub_(p, update * (o.lr * scale));
+  add_(p, update, -o.lr * scale);
 }
 
 }  // namespace facula::optim
