@@ -41,17 +41,17 @@ pointwise("mish(Tensor self)", "self * tanh(softplus_value(self))", types="float
 pointwise("softplus_value(Tensor self)", "m_maximum(self, 0) + log1p(exp(-m_abs(self)))", types="floating", names="", method=False,
           d={"self": "sigmoid(self)"}, cost=4, doc="log(1 + exp(x)) without overflow.")
 pointwise("softplus(Tensor self, Scalar beta=1, Scalar threshold=20)",
-          "self if self * beta > threshold else log1p(exp(self * beta)) / beta", types="floating", names=f"{F}softplus",
+          "self if self * beta > threshold else log1p(exp(self * beta)) / beta", types="floating", names=f"{F}softplus", out="exact",
           check="check_factor(self, beta), check_factor(self, threshold)",
           grad={"self": "grad * where(self * beta > threshold, 1, sigmoid(self * beta))"}, cost=4,
           doc="`log(1 + exp(beta * x)) / beta`, linear where beta * x exceeds the threshold.")
-pointwise("logsigmoid(Tensor self)", "m_minimum(self, 0) - log1p(exp(-m_abs(self)))", types="floating", names=f"{F}logsigmoid",
+pointwise("logsigmoid(Tensor self)", "m_minimum(self, 0) - log1p(exp(-m_abs(self)))", types="floating", names=f"{F}logsigmoid", out="exact",
           d={"self": "sigmoid(-self)"}, cost=4, doc="`log(sigmoid(x))`.")
 pointwise("hardshrink(Tensor self, Scalar lambd=0.5)", "0 if self >= -lambd and self <= lambd else self", types="floating",
-          names=f"hardshrink {F}hardshrink Tensor.hardshrink", method=False, out=False, check="check_factor(self, lambd)",
+          names=f"hardshrink {F}hardshrink Tensor.hardshrink", method=False, out="exact", check="check_factor(self, lambd)",
           grad={"self": "where(logical_and(self >= -lambd, self <= lambd), 0, grad)"}, doc="0 within [-lambd, lambd], else `self`.")
 pointwise("softshrink(Tensor self, Scalar lambd=0.5)",
-          "self - lambd if self > lambd else (self + lambd if self < -lambd else self * 0)", types="floating", names=f"{F}softshrink",
+          "self - lambd if self > lambd else (self + lambd if self < -lambd else self * 0)", types="floating", names=f"{F}softshrink", out="exact",
           check="check_softshrink(lambd), check_factor(self, lambd)", grad={"self": "where(logical_and(self >= -lambd, self <= lambd), 0, grad)"},
           doc="Moves elements by `lambd` towards 0.")
 composite("tanhshrink(Tensor self)", "self - tanh(self)", names=f"{F}tanhshrink", doc="`x - tanh(x)`.")
@@ -64,7 +64,7 @@ pointwise("threshold(Tensor self, Scalar threshold, Scalar value)", "value if se
           names=f"threshold {F}threshold", method=False, inplace=True,
           check="check_number({self}, threshold, true), check_number({self}, value)", grad={"self": "where(self <= threshold, 0, grad)"},
           inplace_grad={"self": "where(result <= threshold, 0, grad)"}, doc="`value` where `self` is at most the threshold.")
-composite("gelu(Tensor self, *, str approximate='none')", names=f"{F}gelu", doc="`x * Phi(x)`, exact or by tanh (Hendrycks 2016).")
+composite("gelu(Tensor self, *, str approximate='none')", names=f"{F}gelu", out="exact", doc="`x * Phi(x)`, exact or by tanh (Hendrycks 2016).")
 composite("gelu_(Tensor self, *, str approximate='none')", names=f"{F}gelu_", out=False, doc="In-place gelu.")
 pointwise("gelu_erf(Tensor self)", "0.5 * self * (1 + erf(self * 0.7071067811865476))", types="floating", names="", method=False, inplace=True,
           d={"self": "0.5 * (1 + erf(self * 0.7071067811865476)) + 0.3989422804014327 * self * exp(-0.5 * self * self)"}, cost=6,

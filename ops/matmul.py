@@ -40,7 +40,7 @@ composite("conj_complex(Tensor self)", names="", doc="The conjugate of a complex
 composite("swap_conj(Tensor self)", names="", doc="The conjugate transpose of the last two dimensions.")
 
 # ---- linear layers: the product with a transposed weight, and its two gradients
-composite("linear(Tensor input, Tensor weight, Tensor? bias=None)", names="nn.functional.linear",
+composite("linear(Tensor input, Tensor weight, Tensor? bias=None)", names="nn.functional.linear", out="exact",
           doc="`input @ weight.T + bias` over the last dimension of `input`.")
 manual("linear_product(Tensor input, Tensor weight, Tensor? bias=None)", names="",
        grad={"input": "linear_input_grad(grad, weight)", "weight": "linear_weight_grad(grad, input)",

@@ -14,7 +14,7 @@ for n in (1, 2, 3):
     composite(f"avg_pool{n}d(Tensor input, int[] kernel_size, int[]? stride=None, int[] padding=0, bool ceil_mode=False,"
               " bool count_include_pad=True" + (", int? divisor_override=None)" if n > 1 else ")"),
               "avg_pool_nd(input, kernel_size, stride, padding, ceil_mode, count_include_pad, "
-              + ("divisor_override" if n > 1 else "None") + f", {n})", out=False,
+              + ("divisor_override" if n > 1 else "None") + f", {n})", out="exact" if n > 1 else False,
               names=f"nn.functional.avg_pool{n}d" + (" avg_pool1d" if n == 1 else ""), doc="The mean of each window.")
     composite(f"adaptive_max_pool{n}d(Tensor input, int[] output_size) -> (Tensor result, Tensor indices)",
               f"adaptive_max_pool_nd(input, output_size, {n})", out=False,

@@ -16,9 +16,9 @@ composite("pdist(Tensor self, float p=2.0)", names="pdist nn.functional.pdist", 
 composite("cartesian_prod_list(Tensor[] tensors)", names="_cartesian_prod", out=False, doc="All combinations of one element of each vector.")
 composite("combinations(Tensor self, int r=2, bool with_replacement=False)", method=False, out=False, doc="All combinations of r elements of a vector.")
 composite("histogram(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-          tuple_name="histogram", out=False, doc="A histogram with equal bins, and the edges of the bins.")
+          tuple_name="histogram", out="exact", doc="A histogram with equal bins, and the edges of the bins.")
 composite("histogram_edges(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-          names="histogram", method=True, tuple_name="histogram", out=False, doc="A histogram with the given edges of bins.")
+          names="histogram", method=True, tuple_name="histogram", out="exact", doc="A histogram with the given edges of bins.")
 composite("histogramdd(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]", names="_histogramdd",
           method=False, out=False, doc="A histogram over several dimensions with equal bins, then the edges of each dimension.")
 composite("histogramdd_edges(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor[]", names="_histogramdd_edges",

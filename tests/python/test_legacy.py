@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import facula
+import facula.nn.functional as F
 from facula.autograd import gradcheck, gradgradcheck
 
 GEOMETRY = {
@@ -309,3 +310,41 @@ def test_default_type_is_a_legacy_type(t):
         facula.set_default_tensor_type(t)
     with pytest.raises(TypeError, match="only floating-point types"):
         facula.set_default_tensor_type("facula.LongTensor")
+
+
+X = facula.linspace(-2.0, 2.0, 2 * 8 * 8).reshape(1, 2, 8, 8)
+TAKES_OUT = {
+    "hardshrink": lambda **k: facula.hardshrink(X, **k),
+    "nn.hardshrink": lambda **k: F.hardshrink(X, 0.3, **k),
+    "gelu": lambda **k: F.gelu(X, approximate="tanh", **k),
+    "softplus": lambda **k: F.softplus(X, 2, 20, **k),
+    "softshrink": lambda **k: F.softshrink(X, 0.3, **k),
+    "logsigmoid": lambda **k: F.logsigmoid(X, **k),
+    "linear": lambda **k: F.linear(X, X[0, 0], X[0, 0, 0], **k),
+    "avg_pool2d": lambda **k: F.avg_pool2d(X, 2, stride=1, **k),
+    "avg_pool3d": lambda **k: F.avg_pool3d(X, 2, **k),
+}
+
+
+@pytest.mark.parametrize("name", TAKES_OUT)
+def test_out_of_functions_of_nn(name):
+    call = TAKES_OUT[name]
+    want, out = call(), facula.empty(0)
+    assert call(out=out) is out and facula.equal(out, want)
+    with pytest.raises(RuntimeError, match="dtype"):
+        call(out=facula.empty(0, dtype=facula.float64))
+    with pytest.raises(TypeError):
+        call(out=3)
+
+
+def test_out_of_histogram():
+    x, edges = facula.tensor([0.1, 0.2, 0.6, 0.9]), facula.tensor([0.0, 0.5, 1.0])
+    for bins, options in ((2, {"range": (0.0, 1.0)}), (edges, {"density": False})):
+        out = facula.empty(0), facula.empty(0)
+        found = facula.histogram(x, bins, **options, out=out)
+        assert found[0] is out[0] and found[1] is out[1]
+        assert out[0].tolist() == [2.0, 2.0] and out[1].tolist() == [0.0, 0.5, 1.0]
+    with pytest.raises(TypeError):
+        facula.histogram(x, 2, out=facula.empty(0))
+    with pytest.raises(RuntimeError, match="dtype"):
+        facula.histogram(x, 2, out=(facula.empty(0), facula.empty(0, dtype=facula.float64)))

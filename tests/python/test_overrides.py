@@ -231,3 +231,36 @@ def test_overrides_get_the_arguments_of_the_overload_that_fits(call):
         under_autocast = call(x)
     for found in (under_mode, of_subclass, under_autocast):
         assert found.dtype == expected.dtype and facula.equal(found, expected)
+
+
+def test_text_length_and_sign():
+    t = logging(1.0, 2.0)
+    assert len(t) == 2 and Logging.calls == ["__len__"]
+    Logging.calls.clear()
+    assert repr(t) == "Logging([1., 2.])" and Logging.calls == ["__repr__"]
+    Logging.calls.clear()
+    assert type(+t) is Logging and Logging.calls == ["positive"]
+    with pytest.raises(TypeError, match="0-d"):
+        len(facula.tensor(1.0).as_subclass(Logging))
+    with facula._C.DisableTorchFunctionSubclass():
+        Logging.calls.clear()
+        assert len(t) == 2 and repr(t) and type(+t) is Logging and not Logging.calls
+
+
+class Index:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__, types, args
+
+
+def test_objects_as_indices():
+    x, o = facula.ones(2, 2), Index()
+    assert x[o] == ("__getitem__", (Index,), (x, o))
+    assert x[0, o] == ("__getitem__", (Index,), (x, (0, o)))
+    x[o] = 3.0
+    assert x.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    x[0] = o
+    assert x.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    assert type(x[facula.tensor([0]).as_subclass(Logging)]) is Logging
+    assert type(x[:, facula.tensor([0]).as_subclass(Logging)]) is Logging
+    assert x[..., 0].tolist() == [1.0, 1.0]

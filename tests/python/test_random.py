@@ -23,8 +23,12 @@ def test_manual_seed_returns_the_default_generator():
     assert facula.initial_seed() == 2
     facula.manual_seed(-1)
     assert facula.initial_seed() == 2**64 - 1
-    with pytest.raises((ValueError, RuntimeError)):
-        facula.manual_seed(2**64)
+    for wrong in (2**64, -(2**63) - 1, 1e30):
+        with pytest.raises(ValueError, match="Overflow"):
+            facula.manual_seed(wrong)
+    for wrong in (1.5, "3", True, None, facula.tensor(3)):
+        with pytest.raises(RuntimeError, match="expected a long"):
+            facula.Generator().manual_seed(wrong)
 
 
 def test_seed_is_unforeseeable():
@@ -164,3 +168,39 @@ def test_threads_draw_without_deadlock():
     for thread in threads:
         thread.join(timeout=60)
         assert not thread.is_alive()
+
+
+DROPOUTS = {
+    "dropout": lambda x: facula.nn.functional.dropout(x, 0.5),
+    "dropout in place": lambda x: facula.dropout_(x.clone(), 0.5, True),
+    "dropout1d": lambda x: facula.nn.functional.dropout1d(x, 0.5),
+    "native_dropout": lambda x: facula.native_dropout(x, 0.5, True)[0],
+}
+
+
+@pytest.mark.parametrize("name", DROPOUTS)
+@pytest.mark.parametrize("dtype", [facula.complex64, facula.complex128])
+def test_dropout_of_complex_elements(name, dtype):
+    facula.manual_seed(0)
+    x = facula.full((20, 30, 2), 1 + 2j, dtype=dtype)
+    y = DROPOUTS[name](x)
+    assert y.dtype == dtype and set(y.flatten().tolist()) == {0j, 2 + 4j}
+    assert 0.4 < (y != 0).double().mean().item() < 0.6
+    assert x[0, 0, 0].item() == 1 + 2j
+
+
+def test_gradient_of_complex_dropout():
+    facula.manual_seed(0)
+    x = facula.ones(100, dtype=facula.complex64, requires_grad=True)
+    y = facula.nn.functional.dropout(x, 0.25)
+    y.real.sum().backward()
+    assert facula.equal(x.grad, y.detach()) and 0 < (x.grad == 0).sum().item() < 100
+
+
+def test_alpha_dropout_of_complex_elements():
+    facula.manual_seed(0)
+    x = facula.ones(20, 30, dtype=facula.complex64)
+    assert len(set(facula.alpha_dropout(x, 0.5, True).flatten().tolist())) == 2
+    rows = facula.feature_alpha_dropout(x.reshape(20, 10, 3), 0.5, True)
+    assert rows.dtype == facula.complex64 and facula.equal(rows[..., 0], rows[..., 2])
+    assert facula.nn.functional.dropout(x, 1.0).abs().sum().item() == 0

@@ -128,6 +128,18 @@ void apply_dropout(const Tensor& out, const Tensor& in, double p, uint64_t key) 
   work();
 }
 
+// complex_dropped scales or drops whole complex elements, by the decisions that a real tensor gets.
+Tensor complex_dropped(const Tensor& self, double p, int64_t key) {
+  const NoGrad no_grad;
+  const Tensor kept = new_empty(self.sizes(), real_type(self.dtype()), self.device());
+  if (!kept.is_meta()) {
+    visit_floating(kept.dtype(),
+                   [&]<class T>() { std::fill_n(kept.data_as<T>(), kept.numel(), T(1)); });
+  }
+  apply_dropout(kept, kept, p, std::bit_cast<uint64_t>(key));
+  return mul(self, kept);
+}
+
 int64_t fresh_stream() {
   const PhiloxKey key = fresh_key(nullptr);
   return std::bit_cast<int64_t>(uint64_t{key.high} << 32 | key.low);
@@ -139,7 +151,7 @@ Tensor feature_noise(const Tensor& self, double p, const char* op) {
                ": Feature dropout requires at least 2 dimensions in the input, got ", self.dim());
   Sizes shape;
   for (int64_t d = 0; d < self.dim(); ++d) shape.push_back(d < 2 ? self.sizes()[d] : 1);
-  const Tensor noise = new_empty(shape, self.dtype(), self.device());
+  const Tensor noise = new_empty(shape, real_type(self.dtype()), self.device());
   write_ones(noise, 1 - p, nullptr, op);
   return noise;
 }
@@ -160,7 +172,7 @@ AlphaTerms alpha_terms(const Tensor& noise, double p) {
 
 Tensor noise_like(const Tensor& self, double p, bool feature, const char* op) {
   if (feature) return feature_noise(self, p, op);
-  const Tensor noise = new_empty_as(self, self.dtype());
+  const Tensor noise = new_empty_as(self, real_type(self.dtype()));
   write_ones(noise, 1 - p, nullptr, op);
   return noise;
 }
@@ -323,6 +335,7 @@ Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator) {
 }
 
 Tensor dropout_with(const Tensor& self, double p, int64_t key) {
+  if (self.is_complex()) return complex_dropped(self, p, key);
   if (!self.is_floating_point()) no_type("dropout", self);
   // Row by row, so that a gradient of another layout meets the same decisions.
   const Tensor in = to_contiguous(self);
@@ -335,8 +348,9 @@ Tensor dropout_with(const Tensor& self, double p, int64_t key) {
 }
 
 void dropout_with_(const Tensor& self, double p, int64_t key) {
-  if (!self.is_floating_point()) no_type("dropout_", self);
+  if (!is_inexact(self.dtype())) no_type("dropout_", self);
   check_no_internal_overlap(self, "dropout_");
+  if (self.is_complex()) return copy_raw(self, complex_dropped(self, p, key));
   const Tensor in = to_contiguous(self);
   apply_dropout(in, in, p, std::bit_cast<uint64_t>(key));
   if (!in.is_same(self)) copy_raw(self, in);

@@ -179,7 +179,10 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
   if (!train.value_or(true)) return {clone(input), ones(input.sizes(), kBool, input.device())};
   FACULA_CHECK(p >= 0 && p <= 1, kRuntime,
                "native_dropout: dropout probability has to be between 0 ", "and 1, but got ", p);
-  Tensor mask = to_dtype(bernoulli_p(detach(input), 1 - p), kBool);
+  const Tensor like = input.is_complex()
+                          ? ones(input.sizes(), real_type(input.dtype()), input.device())
+                          : detach(input);
+  Tensor mask = to_dtype(bernoulli_p(like, 1 - p), kBool);
   return {mul(mul(input, mask), p == 1 ? 0 : 1 / (1 - p)), mask};
 }
 

@@ -40,8 +40,8 @@ void generator_dealloc(PyObject* self) {
 
 // seed_number accepts what PyTorch does: negative seeds count from 2**64.
 uint64_t seed_number(PyObject* o) {
-  if (!is_integer(o) && !is_tensor(o)) {
-    raise_error(ErrorKind::kType, "manual_seed expected a long, but got ", type_name(o));
+  if (!is_integer(o)) {
+    raise_error(ErrorKind::kRuntime, "manual_seed expected a long, but got ", type_name(o));
   }
   Owned index = own(PyNumber_Index(o));
   int overflow = 0;
@@ -50,7 +50,7 @@ uint64_t seed_number(PyObject* o) {
   unsigned long long u = PyLong_AsUnsignedLongLong(index.get());
   if (PyErr_Occurred()) {
     PyErr_Clear();
-    raise_error(ErrorKind::kRuntime, "Overflow when unpacking long: the seed has over 64 bits");
+    raise_error(ErrorKind::kValue, "Overflow when unpacking long long: the seed has over 64 bits");
   }
   return u;
 }

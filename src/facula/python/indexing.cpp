@@ -312,11 +312,38 @@ Tensor get(const Tensor& self, PyObject* index) {
   return facula::index(parsed.view.inner(), parsed.tensors);
 }
 
+// overrides_index says whether an index, or an item of one that is a tuple, overrides functions.
+inline bool overrides_index(PyObject* index) {
+  auto one = [](PyObject* o) {
+    PyTypeObject* t = Py_TYPE(o);
+    return t != &PyLong_Type && t != &PySlice_Type && t != &PyEllipsis_Type && has_override(o) &&
+           !(overrides_disabled && is_tensor(o));
+  };
+  if (!PyTuple_CheckExact(index)) return one(index);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); ++i) {
+    if (one(PyTuple_GET_ITEM(index, i))) return true;
+  }
+  return false;
+}
+
+// override_index calls the overrides of what is indexed, of the index and of what is assigned.
+PyObject* override_index(PyObject* self, PyObject* index, PyObject* value) {
+  std::vector<PyObject*> overloaded;
+  collect_override(overloaded, self);
+  Py_ssize_t items = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 0;
+  for (Py_ssize_t i = 0; i < items; ++i) collect_override(overloaded, PyTuple_GET_ITEM(index, i));
+  if (items == 0) collect_override(overloaded, index);
+  if (value) collect_override(overloaded, value);
+  Owned name = own(PyUnicode_InternFromString(value ? "__setitem__" : "__getitem__"));
+  PyObject* func = type_lookup(&tensor_type, name.get());
+  Owned args = own(value ? PyTuple_Pack(3, self, index, value) : PyTuple_Pack(2, self, index));
+  return call_override(func, overloaded, args.get(), nullptr);
+}
+
 PyObject* subscript(PyObject* self, PyObject* index) {
   return guarded([&]() -> PyObject* {
-    if (intercepted(self)) [[unlikely]] {
-      return override_method(self, "__getitem__", &index, 1, nullptr);
-    }
+    if (intercepted(self) || overrides_index(index)) [[unlikely]]
+      return override_index(self, index, nullptr);
     return wrap(get(unwrap(self), index));
   });
 }
@@ -388,13 +415,10 @@ void set(const Tensor& self, PyObject* index, PyObject* value) {
 int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
   return guarded_status([&] {
     FACULA_CHECK(value, kType, "Tensor does not support deleting items");
-    if (intercepted(self) || has_override(value)) [[unlikely]] {
-      bool off = overrides_disabled && is_tensor(value) && !intercepted(self);
-      if (!off) {
-        PyObject* args[] = {index, value};
-        Owned r(override_method(self, "__setitem__", args, 2, nullptr));
-        return r ? 0 : -1;
-      }
+    bool given = has_override(value) && !(overrides_disabled && is_tensor(value));
+    if (given || intercepted(self) || overrides_index(index)) [[unlikely]] {
+      Owned r(override_index(self, index, value));
+      return r ? 0 : -1;
     }
     set(unwrap(self), index, value);
     return 0;

@@ -176,6 +176,15 @@ PyObject* untyped_storage(PyObject* self, PyObject*) {
 }
 
 Py_ssize_t length(PyObject* self) {
+  if (Py_TYPE(self) != &tensor_type && intercepted(self) &&
+      !(impl(self)->intercept & kInterceptSparse)) [[unlikely]] {
+    Py_ssize_t n = -1;
+    guarded_status([&] {
+      n = PyLong_AsSsize_t(own(override_method(self, "__len__", nullptr, 0, nullptr)).get());
+      return n < 0 ? -1 : 0;
+    });
+    return n;
+  }
   return guarded_status([&] {
            const Tensor& t = unwrap(self);
            FACULA_CHECK(t.dim() > 0, kType, "len() of a 0-d tensor");

@@ -115,7 +115,9 @@ PyObject* power_in_place(PyObject* a, PyObject* b, PyObject*) {
 }
 
 PyObject* positive(PyObject* a) {
-  if (is_tensor(a) && !intercepted(a) && unwrap(a).dtype() == kBool) [[unlikely]] {
+  if (intercepted(a)) [[unlikely]]
+    return guarded([&] { return override_method(a, "positive", nullptr, 0, nullptr); });
+  if (is_tensor(a) && unwrap(a).dtype() == kBool) [[unlikely]] {
     PyErr_SetString(PyExc_NotImplementedError,
                     "The `+` operator, on a bool tensor is not supported.");
     return nullptr;

@@ -114,6 +114,9 @@ int meta_init(PyObject* cls, PyObject* args, PyObject* kwargs) {
 PyMethodDef meta_methods[] = {{nullptr, nullptr, 0, nullptr}};
 
 PyObject* tensor_repr(PyObject* self) {
+  if (intercepted(self) && !(impl(self)->intercept & kInterceptSparse)) {
+    return guarded([&] { return override_method(self, "__repr__", nullptr, 0, nullptr); });
+  }
   static PyObject* name = intern("_repr");
   Owned f(PyObject_GetAttr(self, name));
   if (!f) {

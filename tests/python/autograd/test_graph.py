@@ -187,3 +187,47 @@ def test_save_on_cpu():
         y = x * x
     y.backward()
     assert x.grad.tolist() == [4.0]
+
+
+def test_nodes_are_called_with_gradients():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 2
+    product = y * x
+    of_y, of_x = product.grad_fn(facula.tensor([1.0, 0.0, -1.0]))
+    assert of_y.tolist() == [1.0, 0.0, -3.0] and of_x.tolist() == [2.0, 0.0, -6.0]
+    assert y.sum().grad_fn(facula.tensor(2.0)).tolist() == [2.0, 2.0, 2.0]
+    assert product.grad_fn(None) == (None, None)
+    broadcast = (facula.ones(2, 3) * x).grad_fn(facula.ones(2, 3))
+    assert broadcast[0] is None and broadcast[1].tolist() == [2.0, 2.0, 2.0]
+    assert x.grad is None
+    accumulator = y.grad_fn.next_functions[0][0]
+    assert accumulator(facula.ones(3)) == () and accumulator(facula.ones(3)) == ()
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_called_nodes_are_recorded_and_run_no_hooks():
+    x = leaf(1.0, 2.0)
+    y = x * x
+    y.grad_fn.register_hook(lambda *a: pytest.fail("a hook ran"))
+    grad = leaf(1.0, 1.0)
+    assert all(g.requires_grad for g in y.grad_fn(grad))
+    with facula.no_grad():
+        assert not any(g.requires_grad for g in y.grad_fn(grad))
+
+
+def test_nodes_refuse_what_they_cannot_take():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x.exp()
+    node = y.grad_fn
+    for args in ((), (facula.ones(3), facula.ones(3)), ("a",), (3.0,)):
+        with pytest.raises(TypeError):
+            node(*args)
+    with pytest.raises(TypeError, match="keyword"):
+        node(grad=facula.ones(3))
+    with pytest.raises(RuntimeError, match="shape"):
+        node(facula.ones(2))
+    with pytest.raises(RuntimeError):
+        node(facula.ones(3, device="meta"))
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        node(facula.ones(3))
