@@ -163,7 +163,7 @@ AccumulateGrad& accumulator_of(TensorImpl* leaf) {
 }
 
 Tensor grad(const Tensor& t) {
-  AutogradMeta* meta = find_meta(t.impl());
+  AutogradMeta* meta = find_meta(t.there());
   if (!meta) return Tensor();
   AccumulateGrad* node = meta->accumulator.load(std::memory_order_acquire);
   if (!node) return meta->grad;

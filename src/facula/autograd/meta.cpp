@@ -28,7 +28,7 @@ AutogradMeta& meta_of(TensorImpl* t) {
 }
 
 Node* grad_fn(const Tensor& t) {
-  if (stale_view(t.impl())) refresh_view(t.impl());
+  if (stale_view(t.there())) refresh_view(t.impl());
   return t->grad_fn;
 }
 
@@ -64,13 +64,13 @@ Tensor (*detach_batched)(const Tensor& t) = nullptr;
 Tensor (*detach_dispatched)(const Tensor& t) = nullptr;
 
 Tensor detach(const Tensor& t) {
-  if ((t->intercept & kInterceptBatched) && detach_batched) return detach_batched(t);
+  if ((t.there()->intercept & kInterceptBatched) && detach_batched) return detach_batched(t);
   if ((t->intercept & kInterceptDispatch) && detach_dispatched) return detach_dispatched(t);
   return alias(t);
 }
 
 void detach_(const Tensor& t) {
-  FACULA_CHECK(!t->base, kRuntime, "Can't detach views in-place. Use detach() instead.");
+  FACULA_CHECK(!t.there()->base, kRuntime, "Can't detach views in-place. Use detach() instead.");
   Node* node = std::exchange(t->grad_fn, nullptr);
   t->output_nr = 0;
   t->flags &= static_cast<uint16_t>(~kRequiresGrad);

@@ -54,7 +54,7 @@ inline bool recording(const T&... inputs) {
 // set_requires_grad marks a leaf; RuntimeError for other tensors and for types without gradients.
 FACULA_API void set_requires_grad(const Tensor& t, bool on);
 inline bool is_leaf(const Tensor& t) {
-  if (stale_view(t.impl())) refresh_view(t.impl());
+  if (stale_view(t.there())) refresh_view(t.impl());
   return t->grad_fn == nullptr;
 }
 // grad_fn gives the node of a tensor, or null for leaves.

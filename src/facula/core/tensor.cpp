@@ -9,6 +9,10 @@
 
 namespace facula {
 
+FACULA_COLD void fail_undefined() {
+  raise_error(ErrorKind::kType, "expected a Tensor, got an undefined one");
+}
+
 bool (*python_drop)(TensorImpl*) = nullptr;
 void (*release_node)(Node*) = nullptr;
 

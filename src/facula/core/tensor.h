@@ -88,7 +88,11 @@ inline void release(TensorImpl* p) {
   }
 }
 
-// Tensor is a counted handle. A default-made one is undefined; using it in an operator raises.
+// fail_undefined raises TypeError: a default-made handle was used as a tensor.
+[[noreturn]] FACULA_API void fail_undefined();
+
+// Tensor is a counted handle. A default-made one is undefined; using it in an operator, or asking
+// what it is like, raises.
 class Tensor {
  public:
   Tensor() = default;
@@ -120,25 +124,31 @@ class Tensor {
   TensorImpl* forget() { return std::exchange(p_, nullptr); }
   bool is_same(const Tensor& o) const { return p_ == o.p_; }
 
-  int64_t dim() const { return p_->ndim; }
-  int64_t numel() const { return p_->numel; }
-  DType dtype() const { return p_->dtype; }
-  Device device() const { return p_->device; }
-  bool is_meta() const { return p_->device.is_meta(); }
-  IntList sizes() const { return {p_->sizes, p_->ndim}; }
-  IntList strides() const { return {p_->strides, p_->ndim}; }
+  // there gives the tensor proper; TypeError for an undefined handle. -> does not ask.
+  TensorImpl* there() const {
+    if (!p_) [[unlikely]]
+      fail_undefined();
+    return p_;
+  }
+  int64_t dim() const { return there()->ndim; }
+  int64_t numel() const { return there()->numel; }
+  DType dtype() const { return there()->dtype; }
+  Device device() const { return there()->device; }
+  bool is_meta() const { return there()->device.is_meta(); }
+  IntList sizes() const { return {there()->sizes, p_->ndim}; }
+  IntList strides() const { return {there()->strides, p_->ndim}; }
   // size and stride take a dimension that may be negative; IndexError when out of range.
-  int64_t size(int64_t d) const { return p_->sizes[wrap_dim(d, p_->ndim, "size")]; }
-  int64_t stride(int64_t d) const { return p_->strides[wrap_dim(d, p_->ndim, "stride")]; }
-  int64_t storage_offset() const { return p_->offset; }
-  bool is_contiguous() const { return p_->flags & kContiguousFlag; }
-  bool is_floating_point() const { return is_floating(p_->dtype); }
-  bool is_complex() const { return facula::is_complex(p_->dtype); }
-  void* data() const { return p_->data(); }
+  int64_t size(int64_t d) const { return there()->sizes[wrap_dim(d, p_->ndim, "size")]; }
+  int64_t stride(int64_t d) const { return there()->strides[wrap_dim(d, p_->ndim, "stride")]; }
+  int64_t storage_offset() const { return there()->offset; }
+  bool is_contiguous() const { return there()->flags & kContiguousFlag; }
+  bool is_floating_point() const { return is_floating(there()->dtype); }
+  bool is_complex() const { return facula::is_complex(there()->dtype); }
+  void* data() const { return there()->data(); }
   // data_as gives a typed pointer to the first element; the caller knows the dtype.
   template <class T>
   T* data_as() const {
-    return static_cast<T*>(p_->data());
+    return static_cast<T*>(there()->data());
   }
 
  private:
@@ -206,7 +216,7 @@ FACULA_API void bump_version(const Tensor& t, const char* writer);
 struct TensorOrScalar {
   TensorImpl* tensor = nullptr;
   Scalar scalar;
-  TensorOrScalar(const Tensor& t) : tensor(t.impl()) {}
+  TensorOrScalar(const Tensor& t) : tensor(t.there()) {}
   TensorOrScalar(TensorImpl* t) : tensor(t) {}
   TensorOrScalar(const Scalar& s) : scalar(s) {}
   TensorOrScalar(double v) : scalar(v) {}

@@ -41,9 +41,12 @@ Tensor random_matrix(int64_t rows, int64_t columns, const Tensor& like) {
 Tensor approximate_basis(const Tensor& a, int64_t q, int64_t niter) {
   auto orthonormal = [](const Tensor& t) { return std::get<0>(linalg_qr(t, "reduced")); };
   Tensor basis = orthonormal(matmul(a, random_matrix(a.size(-1), q, a)));
+  // What a step leaves as it is, all further ones would: a huge niter ends there.
+  const bool readable = !a.is_meta() && !a->intercept && !basis->has(kRequiresGrad);
   for (int64_t i = 0; i < niter; ++i) {
-    basis = orthonormal(matmul(adjoint_of(a), basis));
-    basis = orthonormal(matmul(a, basis));
+    Tensor next = orthonormal(matmul(a, orthonormal(matmul(adjoint_of(a), basis))));
+    if (readable && equal(next, basis)) break;
+    basis = next;
   }
   return basis;
 }
