@@ -11,10 +11,5 @@ CHUNK = 1 << 22  # bytes that are read or written at once
 
 def bytes_of(t: facula.Tensor) -> memoryview:
     """Return the bytes of a contiguous CPU tensor, which the view keeps alive."""
-    if t.numel() == 0:
-        return memoryview(b"")
-    flat = t.reshape(-1).view(facula.uint8)
-    try:
-        return memoryview(flat)
-    except TypeError:
-        return memoryview(flat.numpy())
+    start = t.storage_offset() * t.element_size()
+    return memoryview(t.untyped_storage())[start : start + t.nbytes]

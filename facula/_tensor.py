@@ -204,15 +204,14 @@ def _reduce_ex(self: Tensor, proto: int) -> tuple:
         from facula.utils._dispatch_classes import reduced
 
         return reduced(self)
+    from facula._bytes import bytes_of
+
     rebuild = utils._rebuild_tensor_from_bytes
     data = self.detach()
     if data.is_meta:
         content: Any = None
     else:
-        flat = data.contiguous() if data.numel() else data
-        content = bytes(memoryview(flat.untyped_storage()))
-        start = flat.storage_offset() * flat.element_size()
-        content = content[start : start + flat.numel() * flat.element_size()]
+        content = bytes(bytes_of(data.contiguous() if data.numel() else data))
     args = (
         content,
         self.dtype,

@@ -7,6 +7,8 @@ import io
 import os
 import pickle
 import random
+import subprocess
+import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -502,3 +504,22 @@ def test_state_that_makes_tensors_for_the_file(tmp_path: Path, zipped: bool) -> 
     assert back["run"][0] is back["run"][1]
     assert back["run"][0].weight.tolist() == [3.0, 3.0]
     assert back["ordered"]["a"].tolist() == [1.0]
+
+
+def test_files_and_pickles_need_no_numpy(tmp_path: Path) -> None:
+    program = """
+import sys
+sys.modules["numpy"] = None
+import pickle, facula
+x = facula.arange(6.0)
+made = {"a": x[2:5], "none": facula.ones(0, 3), "half": x.bfloat16(), "t": x.view(2, 3).t()}
+for zipped in (True, False):
+    facula.save(made, sys.argv[1], _use_new_zipfile_serialization=zipped)
+    back = facula.load(sys.argv[1])
+    assert all(facula.equal(back[k], v) and back[k].shape == v.shape for k, v in made.items())
+back = pickle.loads(pickle.dumps(made))
+assert all(facula.equal(back[k], v) for k, v in made.items())
+"""
+    command = [sys.executable, "-P", "-c", program, str(tmp_path / "a.pt")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
