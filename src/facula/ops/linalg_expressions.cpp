@@ -213,19 +213,11 @@ Tensor rank_of(const Tensor& self, const Tensor& atol, const Tensor& rtol, bool 
   Tensor s =
       hermitian ? facula::abs(linalg_eigvalsh(self, "L")) : linalg_svdvals(self, std::nullopt);
   if (s.is_meta()) return new_empty(batch_sizes(self), kInt64, self.device());
-  double eps = s.dtype() == kFloat32 ? std::numeric_limits<float>::epsilon()
-                                     : std::numeric_limits<double>::epsilon();
-  auto number = [&](double v) { return facula::full({}, Scalar(v), s.dtype(), s.device()); };
-  double own = eps * static_cast<double>(std::max(self.size(-1), self.size(-2)));
-  Tensor absolute = atol.defined() ? atol : number(0);
-  Tensor relative = rtol.defined() ? rtol : number(own);
-  if (atol.defined() && !rtol.defined()) {
-    relative = facula::where(gt(atol, Scalar(0)), Scalar(0), relative);
+  for (const Tensor& t : {atol, rtol}) {
+    FACULA_CHECK(!t.defined() || !t.is_complex(), kRuntime, op, ": tolerances must be real");
   }
-  FACULA_CHECK(!absolute.is_complex() && !relative.is_complex(), kRuntime, op,
-               ": tolerances must be real");
-  Tensor limit = maximum(absolute, mul(relative, facula::amax(s, IntList(-1), false)));
-  return facula::sum(gt(s, unsqueeze(limit, -1)), IntList(-1), false, kInt64);
+  Tensor kept = significant(s, std::max(self.size(-1), self.size(-2)), atol, rtol);
+  return facula::sum(kept, IntList(-1), false, kInt64);
 }
 
 }  // namespace

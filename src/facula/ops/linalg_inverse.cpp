@@ -1,6 +1,5 @@
 // Pseudo-inverses, least squares, polar factors and functions of matrices, with their derivatives.
 #include <cmath>
-#include <limits>
 
 #include "facula/autograd/meta.h"
 #include "facula/kernels/lapack.h"
@@ -22,14 +21,6 @@ namespace facula {
 using namespace linalg;
 
 namespace {
-
-// The inverse of significant singular values, 0 for the others.
-Tensor inverted(const Tensor& s, const Tensor& atol, const Tensor& rtol) {
-  Tensor size = facula::abs(s);
-  Tensor largest = facula::amax(size, IntList(-1), false);
-  Tensor limit = maximum(atol, mul(rtol, largest));
-  return facula::where(gt(size, unsqueeze(limit, -1)), reciprocal(s), Scalar(0));
-}
 
 kernels::LeastSquares driver_of(std::string_view name) {
   if (name == "gels") return kernels::LeastSquares::kGels;
@@ -82,22 +73,18 @@ Tensor pseudo_inverse(const Tensor& A, const Tensor& atol, const Tensor& rtol, b
   int64_t m = A.size(-2), n = A.size(-1);
   if (A.numel() == 0) return new_empty(with(batch_sizes(A), {n, m}), A.dtype(), A.device());
   if (A.is_meta()) return new_empty(with(batch_sizes(A), {n, m}), A.dtype(), A.device());
-  double eps = real_type(A.dtype()) == kFloat32 ? std::numeric_limits<float>::epsilon()
-                                                : std::numeric_limits<double>::epsilon();
-  Tensor absolute = atol.defined() ? atol : tolerance(0.0, A);
-  bool own = !rtol.defined();
-  Tensor relative = own ? tolerance(eps * static_cast<double>(std::max(m, n)), A) : rtol;
-  if (own && atol.defined()) relative = facula::where(gt(atol, Scalar(0)), Scalar(0), relative);
+  // Columns times the inverse of their significant values, and 0 for the others.
+  auto divided = [&](const Tensor& columns, const Tensor& values) {
+    Tensor kept = significant(facula::abs(values), std::max(m, n), atol, rtol);
+    Tensor inverse = facula::where(kept, reciprocal(values), Scalar(0));
+    return mul(columns, unsqueeze(facula::cast(inverse, columns.dtype()), -2));
+  };
   if (hermitian) {
     auto [w, v] = facula::linalg_eigh(A, "L");
-    Tensor scaled_v =
-        mul(v, unsqueeze(facula::cast(inverted(w, absolute, relative), v.dtype()), -2));
-    return product(scaled_v, adjoint_of(v));
+    return product(divided(v, w), adjoint_of(v));
   }
   auto [u, s, vh] = facula::linalg_svd(A, false, std::nullopt);
-  Tensor scaled_v =
-      mul(adjoint_of(vh), unsqueeze(facula::cast(inverted(s, absolute, relative), u.dtype()), -2));
-  return product(scaled_v, adjoint_of(u));
+  return product(divided(adjoint_of(vh), s), adjoint_of(u));
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_parts(const Tensor& A, const Tensor& B,
@@ -119,8 +106,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_parts(const Tensor& A, const Te
   if (A.is_meta()) return {new_empty(with(batch, {n, k}), type, device), none, rank, values};
   if (m == 0 || n == 0 || k == 0)
     return {facula::zeros(with(batch, {n, k}), type, device), none, rank, values};
-  double eps = real == kFloat32 ? std::numeric_limits<float>::epsilon()
-                                : std::numeric_limits<double>::epsilon();
+  double eps = epsilon_of(real);
   Tensor a = columns(A, batch);
   Tensor x = new_columns(batch, std::max(m, n), k, type, device);
   fill_raw(x, Scalar(0));

@@ -1,8 +1,12 @@
-// Checks, allocation and permutations for the operators of linear algebra.
+// Checks, tolerances, allocation and permutations for the operators of linear algebra.
 #include "facula/ops/linalg_support.h"
+
+#include <limits>
 
 #include "facula/autograd/meta.h"
 #include "facula/kernels/lapack.h"
+#include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/hidden_values.h"
 #include "facula/ops/index_functions.h"
@@ -43,6 +47,22 @@ Tensor tolerance(std::optional<double> v, const Tensor& like) {
   if (!v) return {};
   Tensor wide = facula::full({}, Scalar(*v), kFloat64, like.device());
   return facula::cast(wide, real_type(like.dtype()));
+}
+
+double epsilon_of(DType t) {
+  return real_type(t) == kFloat32 ? std::numeric_limits<float>::epsilon()
+                                  : std::numeric_limits<double>::epsilon();
+}
+
+Tensor significant(const Tensor& sizes, int64_t longest, const Tensor& atol, const Tensor& rtol) {
+  Tensor absolute = atol.defined() ? atol : tolerance(0.0, sizes);
+  Tensor relative = rtol;
+  if (!rtol.defined()) {
+    relative = tolerance(epsilon_of(sizes.dtype()) * static_cast<double>(longest), sizes);
+    if (atol.defined()) relative = facula::where(gt(atol, Scalar(0)), Scalar(0), relative);
+  }
+  Tensor limit = maximum(absolute, mul(relative, facula::amax(sizes, IntList(-1), false)));
+  return gt(sizes, unsqueeze(limit, -1));
 }
 
 void check_same_type(const char* op, const Tensor& a, const Tensor& b) {

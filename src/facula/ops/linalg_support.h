@@ -1,5 +1,5 @@
-// What the operators of linear algebra share: the exception, checks of matrices, column-major
-// tensors as LAPACK reads them, permutations of rows.
+// What the operators of linear algebra share: the exception, checks of matrices, tolerances,
+// column-major tensors as LAPACK reads them, permutations of rows.
 #pragma once
 #include <optional>
 #include <string>
@@ -48,6 +48,14 @@ void check_info(const char* op, const Tensor& info, Trouble trouble);
 // tolerance makes the 0-d tensor of a tolerance in the real type of a matrix, undefined for none. A
 // tolerance is a double: one that is too large for the type is infinite there.
 Tensor tolerance(std::optional<double> v, const Tensor& like);
+
+// epsilon_of gives the distance from 1 to the next number of a real type or of a complex one's parts.
+double epsilon_of(DType t);
+
+// significant says which sizes [..., k] of the singular values or eigenvalues of matrices with at
+// most `longest` rows and columns exceed the larger of atol and rtol times the largest size. An
+// undefined atol is 0; an undefined rtol is epsilon * longest, or 0 where there is a positive atol.
+Tensor significant(const Tensor& sizes, int64_t longest, const Tensor& atol, const Tensor& rtol);
 
 // is_vector_system says whether B of a system holds vectors, which lack the last dimension.
 bool is_vector_system(const Tensor& a, const Tensor& b);
