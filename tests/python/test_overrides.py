@@ -264,3 +264,29 @@ def test_objects_as_indices():
     assert type(x[facula.tensor([0]).as_subclass(Logging)]) is Logging
     assert type(x[:, facula.tensor([0]).as_subclass(Logging)]) is Logging
     assert x[..., 0].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("max", lambda x, w: facula.max(x, w)),
+        ("min", lambda x, w: facula.min(x, w)),
+        ("repeat_interleave", lambda x, w: facula.repeat_interleave(x, w)),
+        ("to", lambda x, w: x.to(w)),
+        ("to", lambda x, w: x.to(w, non_blocking=True)),
+        ("quantile", lambda x, w: facula.quantile(x, w)),
+    ],
+)
+def test_what_overrides_is_not_taken_for_a_number(name, call):
+    class Wrapper:
+        def __index__(self):
+            return 1
+
+        def __float__(self):
+            return 1.0
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func.__name__
+
+    assert call(facula.ones(2, 2), Wrapper()) == name

@@ -139,7 +139,7 @@ def test_generator_and_seeds():
     assert state.dtype == facula.uint8 and g.set_state(state) is g
     assert facula.manual_seed(5) is facula.default_generator
     assert facula.initial_seed() == 5
-    with pytest.raises(TypeError):
+    with pytest.raises(RuntimeError, match="manual_seed expected a long, but got str"):
         g.manual_seed("a")
 
 

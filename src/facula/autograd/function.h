@@ -1,5 +1,5 @@
 // Function: operators with a backward pass written by the user in C++, and the rules by which their
-// outputs are connected to the graph; check_kind serves those written in Python too.
+// outputs are connected to the graph; check_kind and kDirtyNotReturned serve those in Python too.
 //
 //   struct Square : Function<Square> {
 //     static Tensor forward(Context& ctx, const Tensor& x) {

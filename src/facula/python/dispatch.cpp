@@ -159,7 +159,8 @@ PyObject* run(const Entry& e, Bound& b, PyObject* self) {
   return e.call(b);
 }
 
-// An override sees the overload that fits the call; the first that binds, where none does.
+// An override sees the overload that fits the call. Where none does, or the one that fits would
+// take what overrides for a number, it sees the first that binds.
 PyObject* dispatch_overloads(const Entry* entries, int count, PyObject* self, PyObject* const* args,
                              Py_ssize_t nargs, PyObject* kwnames) {
   Bound overridden;
@@ -167,7 +168,10 @@ PyObject* dispatch_overloads(const Entry* entries, int count, PyObject* self, Py
   for (int i = 0; i < count; ++i) {
     Bound b;
     if (!bind(b, *entries[i].signature, self, args, nargs, kwnames, false)) continue;
-    if (all_fit(b)) return run(entries[i], b, self);
+    if (all_fit(b)) {
+      if (overridden.sig && !has_bound_override(b)) break;
+      return run(entries[i], b, self);
+    }
     if (!overridden.sig && has_bound_override(b)) overridden = b;
   }
   if (overridden.sig) return override_bound(overridden, self != nullptr);
