@@ -54,15 +54,27 @@ def gradcheck(
 
     Inputs that require gradients should be float64 or complex128. Slow mode compares whole
     Jacobians, `fast_mode` their product with random vectors. The gradient is computed twice and
-    may differ by `nondet_tol`. `check_forward_ad` compares the tangents of forward mode too. Raises
-    GradcheckError, or returns False with `raise_exception=False`.
+    may differ by `nondet_tol`. `check_forward_ad` compares the tangents of forward mode too.
+    `check_batched_grad` and `check_batched_forward_grad` compare gradients and tangents of several
+    directions at once, inside vmap, with those of one at a time. Raises GradcheckError, or returns
+    False with `raise_exception=False`; AssertionError for flags that do not go together.
+
+    >>> x = facula.rand(3, dtype=facula.float64, requires_grad=True)
+    >>> gradcheck(facula.sin, x, check_forward_ad=True, check_batched_grad=True)
+    True
+
     """
-    if check_batched_grad or check_batched_forward_grad:
-        raise NotImplementedError("gradcheck: check_batched_grad needs vmap, which is not built")
     if not (check_backward_ad or check_forward_ad):
-        raise ValueError(
-            "Expected at least one of check_backward_ad or check_forward_ad to be True"
+        raise AssertionError(
+            "Expected at least one of check_forward_ad or check_backward_ad to be True"
         )
+    _require(check_batched_grad, "check_batched_grad", check_backward_ad, "check_backward_ad")
+    _require(
+        check_batched_forward_grad,
+        "check_batched_forward_grad",
+        check_forward_ad,
+        "check_forward_ad",
+    )
     settings = _Settings(
         eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, fast_mode
     )
@@ -74,6 +86,10 @@ def gradcheck(
             _check(func, args, settings)
         if check_forward_ad:
             _check_forward(func, args, settings)
+        if check_batched_forward_grad:
+            _check_batched_tangents(func, args)
+        if check_batched_grad:
+            _check_batched_gradients(func, args)
     except GradcheckError:
         if raise_exception:
             raise
@@ -103,16 +119,15 @@ def gradgradcheck(
     """Check the gradients of the gradients of `func(*inputs)`, as `gradcheck` does.
 
     They are gradients with respect to the inputs and to `grad_outputs`, which are drawn at
-    random unless given.
+    random unless given. `check_rev_over_rev` compares the gradients of the gradients, and
+    `check_fwd_over_rev` their tangents.
     """
-    if check_fwd_over_rev:
-        raise NotImplementedError(
-            "gradgradcheck: check_fwd_over_rev needs forward mode, which is not built"
-        )
-    if not check_rev_over_rev:
-        raise ValueError(
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError(
             "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
         )
+    _require(check_undefined_grad, "check_undefined_grad", check_rev_over_rev, "check_rev_over_rev")
+    _require(check_batched_grad, "check_batched_grad", check_rev_over_rev, "check_rev_over_rev")
     args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     func, args = _without_sparse(func, args)
     if grad_outputs is None:
@@ -123,8 +138,13 @@ def gradgradcheck(
             tuple(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else (grad_outputs,)
         )
     count = len(weights)
+    wants = [isinstance(x, facula.Tensor) and x.requires_grad for x in args + weights]
 
     def gradients(*both: Any) -> tuple:
+        both = tuple(
+            x.detach().requires_grad_() if want and not x.requires_grad else x
+            for x, want in zip(both, wants, strict=True)
+        )
         values, outer = both[: len(both) - count], both[len(both) - count :]
         outputs = _outputs(func(*values))
         wanted = [v for v in values if isinstance(v, facula.Tensor) and v.requires_grad]
@@ -142,9 +162,16 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
         masked=masked,
     )
+
+
+def _require(on: bool, flag: str, needed: bool, other: str) -> None:
+    if on and not needed:
+        raise AssertionError(f"Setting {flag}=True requires {other} to be True")
 
 
 def _without_sparse(func: Callable[..., Any], args: tuple) -> tuple[Callable[..., Any], tuple]:
@@ -388,20 +415,6 @@ def _check_repeatable(first: facula.Tensor, second: facula.Tensor, settings: _Se
 # Forward mode: tangents.
 
 
-def _tangents(func: Callable, inputs: tuple, i: int, step: facula.Tensor) -> list[facula.Tensor]:
-    """Return the real parts of the outputs' tangents where input `i` moves along `step`."""
-    from facula.autograd import forward_ad
-
-    with forward_ad.dual_level():
-        args = list(inputs)
-        args[i] = forward_ad.make_dual(inputs[i].detach(), step)
-        result = []
-        for output in _all_tensors(func(*args)):
-            value, tangent = forward_ad.unpack_dual(output)
-            result.append(_real(facula.zeros_like(value) if tangent is None else tangent.detach()))
-    return result
-
-
 def _steps(x: facula.Tensor, settings: _Settings) -> Any:
     """Give the directions to move along: every element's, or a random one in fast mode."""
     if settings.fast_mode:
@@ -412,17 +425,50 @@ def _steps(x: facula.Tensor, settings: _Settings) -> Any:
 
 
 def _check_forward(func: Callable, inputs: tuple, settings: _Settings) -> None:
+    from facula.autograd._directions import absent_tangents, pushed
+
     for i, x in _wanted(inputs):
 
         def evaluate() -> list[facula.Tensor]:
             return _values(func, inputs, _all_tensors)
 
         for step in _steps(x, settings):
-            found = _tangents(func, inputs, i, step)
+            found = [_real(t) for t in pushed(func, inputs, {i: step})]
             differences = _central_difference(evaluate, x.data, None, step, settings.eps)
             for o, (a, n) in enumerate(zip(found, differences, strict=True)):
                 if a.shape != n.shape or not _close(a, n, settings.rtol, settings.atol):
                     raise _mismatch(o, i, n, a, "The analytical one is that of forward mode.")
+
+    if settings.check_undefined_grad:
+        wanted = [i for i, _ in _wanted(inputs)]
+        _complain(absent_tangents(func, inputs, wanted, _draw))
+
+
+# Several directions at once.
+
+
+def _draw(x: facula.Tensor) -> facula.Tensor:
+    """Return numbers of the type and shape of `x`, other ones at each call."""
+    return facula.randn_like(x.detach())
+
+
+def _complain(problem: str | None) -> None:
+    if problem:
+        raise GradcheckError(problem)
+
+
+def _check_batched_gradients(func: Callable, inputs: tuple) -> None:
+    from facula.autograd._directions import batched_gradients
+
+    tensors = [x for _, x in _wanted(inputs)]
+    _complain(batched_gradients(_outputs(func(*inputs)), tensors, _draw))
+
+
+def _check_batched_tangents(func: Callable, inputs: tuple) -> None:
+    from facula.autograd._directions import batched_tangents
+
+    for i, _ in _wanted(inputs):
+        _complain(batched_tangents(func, inputs, i, _draw))
 
 
 # Fast mode: products with random vectors.

@@ -106,10 +106,20 @@ def test_refusals():
         gradcheck(facula.sin, x.detach().float().requires_grad_(), raise_exception=False)
     with pytest.raises(RuntimeError, match="stride 0"):
         gradcheck(facula.sin, facula.ones(1, dtype=F64).expand(3).requires_grad_())
-    with pytest.raises(NotImplementedError, match="vmap"):
-        gradcheck(facula.sin, x, check_batched_grad=True)
-    with pytest.raises(ValueError, match="check_backward_ad or check_forward_ad"):
+    with pytest.raises(AssertionError, match="check_forward_ad or check_backward_ad"):
         gradcheck(facula.sin, x, check_backward_ad=False)
+    with pytest.raises(AssertionError, match="requires check_backward_ad to be True"):
+        gradcheck(
+            facula.sin, x, check_batched_grad=True, check_backward_ad=False, check_forward_ad=True
+        )
+    with pytest.raises(AssertionError, match="requires check_forward_ad to be True"):
+        gradcheck(facula.sin, x, check_batched_forward_grad=True)
+    with pytest.raises(AssertionError, match="check_fwd_over_rev or check_rev_over_rev"):
+        gradgradcheck(facula.sin, x, check_rev_over_rev=False)
+    for flag in ("check_undefined_grad", "check_batched_grad"):
+        flags = {"check_undefined_grad": False, flag: True}
+        with pytest.raises(AssertionError, match=f"{flag}=True requires check_rev_over_rev"):
+            gradgradcheck(facula.sin, x, check_rev_over_rev=False, check_fwd_over_rev=True, **flags)
 
 
 @pytest.mark.parametrize("fast_mode", [False, True])
@@ -133,6 +143,78 @@ def test_forward_mode(fast_mode):
         gradcheck(other, values(3), check_forward_ad=True, fast_mode=fast_mode)
     assert any(calls)
     assert gradcheck(lambda x: x.sin(), values(3), check_forward_ad=True, check_backward_ad=False)
+
+
+SMOOTH = [
+    (lambda x: x.sin() * x, lambda: (values(3, 2),)),
+    (lambda x, y: (x @ y, x.exp()), lambda: (values(2, 3), values(3, 2))),
+    (lambda x: facula.linalg.inv(x + 2 * facula.eye(3, dtype=F64)), lambda: (values(3, 3),)),
+    (lambda x: x.clone().mul_(x)[1:], lambda: (values(3),)),
+    (lambda z: z * z.abs(), lambda: (values(3, dtype=C128),)),
+    (lambda x, n: x.softmax(0)[n], lambda: (values(4), 2)),
+]
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+@pytest.mark.parametrize(("f", "make"), SMOOTH)
+def test_several_directions_at_once(f, make):
+    assert gradcheck(f, make(), check_batched_grad=True)
+    assert gradcheck(f, make(), check_forward_ad=True, check_batched_forward_grad=True)
+
+
+@fast
+@pytest.mark.parametrize(("f", "make"), SMOOTH)
+def test_forward_over_reverse(f, make, fast_mode):
+    both = {"check_fwd_over_rev": True, "fast_mode": fast_mode}
+    assert gradgradcheck(f, make(), **both, check_batched_grad=not fast_mode)
+    assert gradgradcheck(f, make(), **both, check_rev_over_rev=False, check_undefined_grad=False)
+
+
+def test_batched_gradients_that_differ():
+    def wrong(ctx, g):
+        # One direction at a time is right; several at once, inside vmap, are not.
+        return g * (3 if facula._C._is_batched(g) else 2)
+
+    def fails(ctx, g):
+        return g * 2 + 0 * g.sum().item()
+
+    for backward, message in ((wrong, "differ from those of one"), (fails, "While computing")):
+        f = function(backward)
+        assert gradcheck(f, values(3))
+        with pytest.raises(GradcheckError, match=message):
+            gradcheck(f, values(3), check_batched_grad=True)
+        assert gradcheck(f, values(3), check_batched_grad=True, raise_exception=False) is False
+
+
+def test_batched_tangents_that_differ():
+    def f(x):
+        # Half of the derivative is lost inside vmap.
+        return x * (x.detach() if facula._C._vmap_levels() else x)
+
+    assert gradcheck(f, values(3), check_forward_ad=True)
+    with pytest.raises(GradcheckError, match="Batched tangents for input 0 of output 0"):
+        gradcheck(f, values(3), check_forward_ad=True, check_batched_forward_grad=True)
+
+
+def test_wrong_second_derivatives():
+    class Custom(facula.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return g * (x + x.detach())
+
+    assert gradcheck(Custom.apply, values(3))
+    for flags in (
+        {},
+        {"check_rev_over_rev": False, "check_fwd_over_rev": True, "check_undefined_grad": False},
+    ):
+        with pytest.raises(GradcheckError, match="Jacobian mismatch"):
+            gradgradcheck(Custom.apply, values(3), **flags)
 
 
 def test_inputs_are_left_as_they_were():
