@@ -1,19 +1,22 @@
 """Operators over the elements where a mask is true; the others count as the operator's identity.
 
 Without a mask the functions are the plain operators. A result without any element is the identity
-(or NaN where there is none).
+(or NaN where there is none). A `MaskedTensor` is taken for its data and its mask; the result is a
+plain tensor.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import facula as _f
 from facula import Tensor, dtype
 from facula._arguments import as_tuple
 from facula._naming import named
+from facula.masked.maskedtensor.core import ReducedData, is_masked_tensor
 
 __all__ = [
     "amax",
@@ -38,6 +41,26 @@ __all__ = [
 ]
 
 _Dims = int | Sequence[int] | None
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _parts(input: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """Give the data and the mask of a tensor that carries one, else what is given."""
+    if not is_masked_tensor(input):
+        return input, mask
+    own = input.get_mask()
+    return ReducedData.apply(input), own if mask is None or mask is own else own & mask
+
+
+def _taking_masked(function: _Function) -> _Function:
+    """Let a function of an input and a mask take a tensor that carries one."""
+
+    @functools.wraps(function)
+    def taking(input: Tensor, *args: Any, mask: Tensor | None = None, **kwargs: Any) -> Tensor:
+        input, mask = _parts(input, mask)
+        return function(input, *args, mask=mask, **kwargs)
+
+    return taking  # type: ignore[return-value]
 
 
 def _dims(input: Tensor, dim: _Dims) -> tuple[int, ...]:
@@ -73,6 +96,7 @@ def _bound(input: Tensor, highest: bool) -> float | int:
     return limits.max if highest else limits.min
 
 
+@_taking_masked
 def sum(
     input: Tensor,
     dim: _Dims = None,
@@ -85,6 +109,7 @@ def sum(
     return _filled(input, mask, 0).sum(_dims(input, dim), bool(keepdim), dtype=dtype)
 
 
+@_taking_masked
 def prod(
     input: Tensor,
     dim: _Dims = None,
@@ -103,6 +128,7 @@ def prod(
     return result
 
 
+@_taking_masked
 def mean(
     input: Tensor,
     dim: _Dims = None,
@@ -122,6 +148,7 @@ def mean(
     return total / _counts(input, mask).sum(_dims(input, dim), bool(keepdim))
 
 
+@_taking_masked
 def amax(
     input: Tensor,
     dim: _Dims = None,
@@ -135,6 +162,7 @@ def amax(
     return _filled(values, mask, _bound(values, False)).amax(_dims(input, dim), bool(keepdim))
 
 
+@_taking_masked
 def amin(
     input: Tensor,
     dim: _Dims = None,
@@ -148,6 +176,7 @@ def amin(
     return _filled(values, mask, _bound(values, True)).amin(_dims(input, dim), bool(keepdim))
 
 
+@_taking_masked
 def argmax(
     input: Tensor,
     dim: int | None = None,
@@ -161,6 +190,7 @@ def argmax(
     return _filled(values, mask, _bound(values, False)).argmax(dim, bool(keepdim)).to(values.dtype)
 
 
+@_taking_masked
 def argmin(
     input: Tensor,
     dim: int | None = None,
@@ -174,6 +204,7 @@ def argmin(
     return _filled(values, mask, _bound(values, True)).argmin(dim, bool(keepdim)).to(values.dtype)
 
 
+@_taking_masked
 def median(
     input: Tensor,
     dim: int = -1,
@@ -191,6 +222,7 @@ def median(
     return _filled(values, mask, math.nan).nanmedian(dim, keepdim).values
 
 
+@_taking_masked
 def logsumexp(
     input: Tensor,
     dim: _Dims = None,
@@ -216,10 +248,13 @@ def logaddexp(
     other_mask: Tensor | None = None,
 ) -> Tensor:
     """Give log(exp(input) + exp(other)) element by element."""
+    input, input_mask = _parts(input, input_mask)
+    other, other_mask = _parts(other, other_mask)
     left = _filled(_typed(input, dtype), input_mask, -math.inf)
     return _f.logaddexp(left, _filled(_typed(other, dtype), other_mask, -math.inf))
 
 
+@_taking_masked
 def norm(
     input: Tensor,
     ord: float | None = 2.0,
@@ -276,13 +311,14 @@ def _spread(name: str, doc: str, root: bool) -> Callable[..., Tensor]:
         divisor = _correction(unbiased, correction)
         return _moment(_typed(input, dtype), dim, divisor, bool(keepdim), mask, root)
 
-    return named(spread, __name__, name, doc)
+    return _taking_masked(named(spread, __name__, name, doc))
 
 
 var = _spread("var", "Give the variance over dimensions.", False)
 std = _spread("std", "Give the standard deviation over dimensions.", True)
 
 
+@_taking_masked
 def softmax(
     input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -290,6 +326,7 @@ def softmax(
     return _f.softmax(_filled(_typed(input, dtype), mask, -math.inf), dim)
 
 
+@_taking_masked
 def log_softmax(
     input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -297,6 +334,7 @@ def log_softmax(
     return _f.log_softmax(_filled(_typed(input, dtype), mask, -math.inf), dim)
 
 
+@_taking_masked
 def softmin(
     input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -304,6 +342,7 @@ def softmin(
     return _f.softmax(-_filled(_typed(input, dtype), mask, math.inf), dim)
 
 
+@_taking_masked
 def normalize(
     input: Tensor,
     ord: float,
@@ -319,6 +358,7 @@ def normalize(
     return _filled(values, mask, 0) / size.clamp(min=eps)
 
 
+@_taking_masked
 def cumsum(
     input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
@@ -326,6 +366,7 @@ def cumsum(
     return _filled(input, mask, 0).cumsum(dim, dtype=dtype)
 
 
+@_taking_masked
 def cumprod(
     input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
