@@ -99,8 +99,13 @@ _said: set[str] = set()
 
 
 def once(name: str, text: str) -> None:
-    """Warn, the first time only and at the point of use, how a call is answered instead."""
-    if name in _said:
+    """Warn, the first time only and at the point of use, how a call is answered instead.
+
+    After `set_warn_always(True)` every call warns.
+    """
+    from facula import _functions
+
+    if name in _said and not _functions._warn_always:
         return
     _said.add(name)
     import os

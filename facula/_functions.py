@@ -148,11 +148,18 @@ def set_default_tensor_type(t: Any) -> None:
             "set_default_tensor_type: invalid type object: expected a floating-point tensor type "
             f"such as FloatTensor, got {t!r}"
         )
+    import warnings
+
+    warnings.warn(
+        "set_default_tensor_type() is deprecated: use set_default_dtype() and set_default_device()",
+        stacklevel=2,
+    )
     _C.set_default_dtype(dtype)
 
 
 _deterministic = 0  # 1: only warn, 2: an error
 _precision = "highest"
+_warn_always = False
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -210,7 +217,11 @@ def set_num_interop_threads(n: int) -> None:
 
 
 def set_warn_always(b: bool) -> None:
-    """Accept whether warnings repeat; Python's warning filters decide that here."""
+    """Set whether operators give at every call the warnings that they otherwise give once."""
+    global _warn_always
+    if not isinstance(b, bool):
+        raise TypeError(f"set_warn_always: expected a bool, got {type(b).__name__}")
+    _warn_always = b
 
 
 def compiled_with_cxx11_abi() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from facula import _C
+from facula._absent import once
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def lu(
     if type(A) is not Tensor and _C._has_torch_function_variadic(A):
         options = {"pivot": pivot, "get_infos": get_infos, "out": out}
         return _C._handle_torch_function(lu, (A,), (A,), options)
+    once("lu", "is deprecated: use linalg.lu_factor or linalg.lu_factor_ex")
     found = _rows._lu_with_info(A, pivot, not get_infos)
     result = tuple(found) if get_infos else tuple(found)[:2]
     if out is None:
@@ -60,6 +62,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     found = list(matrices)
     if any(type(t) is not Tensor for t in found) and _C._has_torch_function_variadic(*found):
         return _C._handle_torch_function(chain_matmul, tuple(found), matrices, {"out": out})
+    once("chain_matmul", "is deprecated: use linalg.multi_dot, which takes a list of the matrices")
     result = _rows._chain_matmul(found)
     return result if out is None else _store("chain_matmul", out, result)
 

@@ -244,8 +244,10 @@ def get_deterministic_debug_mode() -> int:
 
 
 def is_warn_always_enabled() -> bool:
-    """Say whether warnings repeat; Python's warning filters decide that."""
-    return False
+    """Say whether operators give at every call the warnings that they otherwise give once."""
+    from facula import _functions
+
+    return _functions._warn_always
 
 
 def _is_functional_tensor(t: Any) -> bool:

@@ -101,6 +101,8 @@ def _array_wrap(
     import facula
 
     kind = getattr(array, "dtype", None)
+    if getattr(kind, "kind", "") == "b":  # as PyTorch, which had no tensors of bool once
+        array = array.astype("uint8")
     return array if getattr(kind, "hasobject", False) else facula.from_numpy(array)
 
 
@@ -375,9 +377,10 @@ def _reinforce(self: Tensor, reward: Any) -> None:
     raise RuntimeError("reinforce() was removed; use facula.distributions instead")
 
 
-@_attach("__rdiv__")
-def _rdiv(self: Tensor, other: Any) -> Tensor:
-    return self.reciprocal() * other
+# Names of the operators in Python 2, which programs still find in tables.
+Tensor.__div__, Tensor.__idiv__ = Tensor.__truediv__, Tensor.__itruediv__
+Tensor.__rdiv__ = Tensor.__rtruediv__
+Tensor.__nonzero__, Tensor.__long__ = Tensor.__bool__, Tensor.__int__
 
 
 @_attach("pin_memory")
@@ -422,9 +425,16 @@ def _map(self: Tensor, tensor: Tensor, callable: Callable) -> Tensor:
     return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
 
 
+def _warn_of_old_name(name: str, instead: str) -> None:
+    import warnings
+
+    warnings.warn(f"non-inplace {name} is deprecated: use {instead}", stacklevel=4)
+
+
 @_attach("resize")
 def _resize(self: Tensor, *sizes: Any) -> Tensor:
     """Give the tensor in another shape of as many elements: the old spelling of reshape."""
+    _warn_of_old_name("resize", "reshape")
     return self.reshape(*sizes)
 
 

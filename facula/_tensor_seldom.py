@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from facula import _C
-from facula._tensor import _attach
+from facula._tensor import _attach, _warn_of_old_name
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def _dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]
 @_attach("resize_as")
 def _resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """Give the elements in the shape of another tensor."""
-    return self.resize(*tensor.shape)
+    _warn_of_old_name("resize_as", "reshape")
+    return self.reshape(tensor.shape)
 
 
 @_attach("module_load")

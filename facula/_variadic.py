@@ -64,6 +64,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Give coordinate grids of vectors: rows first (`ij`, the default) or columns first (`xy`)."""
     found = _all(tensors)
     answer = _handled(meshgrid, found, tensors, {"indexing": indexing})
+    if indexing is None:
+        from facula import _absent
+
+        _absent.once("meshgrid", "give indexing='ij' or 'xy': the default will not stay")
     return _rows._meshgrid(found, indexing or "ij") if answer is NotImplemented else answer
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import facula
+from facula._absent import once
 from facula.nested._jagged import NestedTensor, Structure
 from facula.nested._jagged import wrap as _wrap
 from facula.nested._strided import StridedNestedTensor
@@ -105,6 +106,7 @@ def nested_tensor(
         made = _jagged_from_list(items)
         made = _wrap(made.values().detach().clone(), made._structure) if len(items) == 1 else made
     else:
+        once("nested_tensor", "layout=facula.jagged is the one to compute with, and is to be given")
         made = StridedNestedTensor._from_list(items)
     return made.requires_grad_(requires_grad)
 

@@ -107,6 +107,16 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     )
 
 
+def sigmoid(input: Tensor) -> Tensor:
+    """`1 / (1 + exp(-x))`."""
+    return input.sigmoid()
+
+
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    return input.tanh()
+
+
 def _softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include "

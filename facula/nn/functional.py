@@ -29,9 +29,11 @@ from facula.nn._functional_activation import (  # noqa: F401
     relu6,
     rrelu,
     selu,
+    sigmoid,
     silu,
     softmax,
     softmin,
+    tanh,
     threshold,
 )
 from facula.nn._functional_attention import (  # noqa: F401

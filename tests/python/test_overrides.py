@@ -290,3 +290,56 @@ def test_what_overrides_is_not_taken_for_a_number(name, call):
             return func.__name__
 
     assert call(facula.ones(2, 2), Wrapper()) == name
+
+
+def test_names_of_functions_that_are_handed():
+    t = facula.Tensor
+    resolve = overrides.resolve_name
+    for name in ("Tensor.add", "Tensor.__rsub__", "Tensor.__eq__", "add", "linalg.qr",
+                 "fft.fft", "nn.functional.linear", "nn.functional.cross_entropy"):  # fmt: skip
+        f = facula
+        for part in name.split("."):
+            f = getattr(f, part)
+        assert resolve(f) == "facula." + name
+    assert resolve(t.grad.__get__) == "facula.Tensor.grad.__get__"
+    assert resolve(t.grad.__set__) == "facula.Tensor.grad.__set__"
+    assert resolve(len) is None and resolve(lambda: 0) is None
+    assert overrides.is_tensor_method_or_property(t.add)
+    assert overrides.is_tensor_method_or_property(t.shape.__get__)
+    assert not overrides.is_tensor_method_or_property(facula.add)
+
+
+def test_functions_that_can_be_overridden():
+    by_space = overrides.get_overridable_functions()
+    assert facula.add in by_space[facula] and facula.Tensor.add in by_space[facula.Tensor]
+    assert F.linear in by_space[F] and facula.linalg.qr in by_space[facula.linalg]
+    assert by_space[facula.Tensor.shape] == [facula.Tensor.shape.__get__]
+    ignored = overrides.get_ignored_functions()
+    for f in (facula.zeros, facula.tensor, facula.is_tensor, facula.set_num_threads,
+              facula.Tensor.as_subclass, facula.Tensor.__hash__):  # fmt: skip
+        assert f in ignored and all(f not in fs for fs in by_space.values())
+    listed = {f for fs in by_space.values() for f in fs}
+    assert set(overrides.get_testing_overrides()) == listed
+    assert all(overrides.resolve_name(f) for f in listed)
+
+
+def test_wrapped_functions_are_overridden():
+    @overrides.wrap_torch_function(lambda a, b=None: (a,))
+    def mine(a, b=None):
+        return "plain"
+
+    class Takes:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func is mine, len(args), kwargs
+
+    assert mine(1) == "plain" and mine(Takes(), b=2) == (True, 1, {"b": 2})
+
+
+def test_the_stack_of_modes():
+    a, b = overrides.BaseTorchFunctionMode(), overrides.BaseTorchFunctionMode()
+    assert overrides._get_current_function_mode() is None
+    with a, b:
+        assert overrides._get_current_function_mode() is b
+        assert overrides._get_current_function_mode_stack() == [a, b]
+    assert overrides._get_current_function_mode_stack() == []

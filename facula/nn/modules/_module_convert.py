@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -130,6 +131,12 @@ class ConvertMixin:
             raise TypeError(
                 "nn.Module.to only accepts floating point or complex dtypes, but got desired "
                 f"dtype={dtype}"
+            )
+        if dtype is not None and dtype.is_complex:
+            warnings.warn(
+                "Complex modules are not tested as widely as others: layers that compare or clamp "
+                "values refuse complex parameters and inputs.",
+                stacklevel=2,
             )
 
         def convert(t: facula.Tensor) -> facula.Tensor:

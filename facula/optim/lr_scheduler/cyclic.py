@@ -214,11 +214,11 @@ class CyclicLR(LRScheduler):
         ]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state; a `scale_fn` that is a plain function is left out."""
+        """Return the state; of a `scale_fn` only what an object of a class of its own holds."""
         state = super().state_dict()
-        custom = state.pop("_scale_fn_custom")
-        if custom is not None and hasattr(custom, "__dict__") and not _is_function(custom):
-            state["_scale_fn_custom"] = dict(vars(custom))
+        custom = state["_scale_fn_custom"]
+        saved = hasattr(custom, "__dict__") and not _is_function(custom)
+        state["_scale_fn_custom"] = dict(vars(custom)) if saved else None
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

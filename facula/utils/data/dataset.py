@@ -138,6 +138,14 @@ class ConcatDataset(Dataset[T_co]):
         start = self.cumulative_sizes[which - 1] if which else 0
         return self.datasets[which][index - start]
 
+    @property
+    def cummulative_sizes(self) -> list[int]:
+        """Return `cumulative_sizes` under its old name."""
+        warnings.warn(
+            "cummulative_sizes is now called cumulative_sizes", FutureWarning, stacklevel=2
+        )
+        return self.cumulative_sizes
+
 
 class ChainDataset(IterableDataset):
     """Several streams one after the other."""

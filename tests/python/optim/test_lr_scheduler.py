@@ -164,8 +164,27 @@ def test_cyclic_scale_function_and_momentum():
     s = sched.CyclicLR(o, 0.0, 1.0, 2, mode="exp_range", gamma=0.5)
     other = make()
     t = sched.CyclicLR(other, 0.0, 1.0, 2, mode="exp_range", gamma=1.0)
+    assert s.state_dict()["_scale_fn_custom"] is None
     t.load_state_dict(s.state_dict())
     assert rates(o, s, 6) == rates(other, t, 6)
+
+
+def test_cyclic_state_holds_what_an_object_that_scales_has():
+    class Scale:
+        def __init__(self, base):
+            self.base = base
+
+        def __call__(self, cycle):
+            return self.base / cycle
+
+    o, other = make(), make()
+    s = sched.CyclicLR(o, 0.0, 1.0, 2, scale_fn=Scale(2.0))
+    t = sched.CyclicLR(other, 0.0, 1.0, 2, scale_fn=Scale(7.0))
+    assert s.state_dict()["_scale_fn_custom"] == {"base": 2.0}
+    t.load_state_dict(s.state_dict())
+    assert rates(o, s, 6) == rates(other, t, 6)
+    plain = sched.CyclicLR(make(), 0.0, 1.0, 2, scale_fn=lambda c: c)
+    assert plain.state_dict()["_scale_fn_custom"] is None
 
 
 def test_restarts_at_fractions():
