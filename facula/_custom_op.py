@@ -81,6 +81,15 @@ class Operator:
         return (*bound.args, *bound.kwargs.values())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        token = _C._profiler_begin(self.qualname, True)
+        if token is None:
+            return self._call(args, kwargs)
+        try:
+            return self._call(args, kwargs)
+        finally:
+            _C._profiler_end(token)
+
+    def _call(self, args: tuple, kwargs: dict) -> Any:
         args = self.bind(args, kwargs)
         tensors = _tensors(args)
         overridden = facula.overrides.has_torch_function(tensors)

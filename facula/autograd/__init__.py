@@ -178,6 +178,8 @@ _LAZY = {
     "graph": None,
     "forward_ad": None,
     "profiler": None,
+    "profiler_util": None,
+    "DeviceType": "profiler_util",
 }
 
 
@@ -202,11 +204,10 @@ def variable(data: Sequence, **kwargs: Any) -> Tensor:
 
 
 def _profiler_enabled() -> bool:
-    """Say whether a profile is being taken."""
-    from facula.autograd import profiler
-
-    return bool(profiler._active)
+    """Say whether a profile is being taken in this thread."""
+    return _C._profiler_running()
 
 
 def _disable_profiler() -> None:
-    """Do nothing: profiles end with their context."""
+    """End the last profile of this thread; RuntimeError where none runs."""
+    _C._profiler_stop(None)

@@ -1,21 +1,32 @@
-"""Times of marked blocks: `profile` and `record_function`.
+"""Times of operators, backward nodes and marked blocks: `profile` and `record_function`.
 
-What a program marks with `record_function` is timed while a `profile` is entered; single operators
-are not recorded.
+Inside `with profile():` every operator that the thread calls is noted, with those that it consists
+of, the nodes that backward passes run, and what `record_function` marks. Other threads are not
+seen. A program that is not being profiled pays nothing.
+
+>>> import facula
+>>> with facula.autograd.profiler.profile() as prof:
+...     y = facula.ones(2, 3) @ facula.ones(3, 4)
+>>> [e.key for e in prof.key_averages()]
+['aten::ones', 'aten::matmul', 'aten::mm']
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import threading
-import time
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+from facula import _C
+from facula.autograd import _profiler_events, _profiler_trace
+from facula.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
 
 __all__ = [
     "EventList",
     "FunctionEvent",
+    "FunctionEventAvg",
     "KinetoStepTracker",
     "emit_itt",
     "emit_nvtx",
@@ -23,184 +34,215 @@ __all__ = [
     "record_function",
 ]
 
-_active: list[profile] = []
-_lock = threading.Lock()
-
-
-class FunctionEvent:
-    """A marked block: its name, and when it ran, in microseconds since the profile began."""
-
-    def __init__(self, name: str, start: float, end: float, thread: int) -> None:
-        self.name = self.key = name
-        self.start, self.end, self.thread = start, end, thread
-        self.count = 1
-        self.cpu_time_total = self.self_cpu_time_total = end - start
-        self.device_time_total = self.self_device_time_total = 0.0
-        self.cpu_memory_usage = self.device_memory_usage = 0
-        self.input_shapes: list = []
-        self.stack: list = []
-
-    @property
-    def cpu_time(self) -> float:
-        """Microseconds a call."""
-        return self.cpu_time_total / self.count
-
-    def __repr__(self) -> str:
-        return f"<FunctionEvent {self.name}: {self.count} calls, {self.cpu_time_total:.1f} us>"
-
-
-class EventList(list):
-    """A list of events that can be summed up by name and printed as a table."""
-
-    def key_averages(self, *args: Any, **kwargs: Any) -> EventList:
-        """Return one event a name, with the times of all its calls added."""
-        found: dict[str, FunctionEvent] = {}
-        for event in self:
-            total = found.get(event.key)
-            if total is None:
-                total = found[event.key] = FunctionEvent(event.key, 0, 0, event.thread)
-                total.count = 0
-            total.count += event.count
-            total.cpu_time_total += event.cpu_time_total
-            total.self_cpu_time_total += event.self_cpu_time_total
-        return EventList(found.values())
-
-    def total_average(self) -> FunctionEvent:
-        """Return one event with the times of all calls added."""
-        result = FunctionEvent("Total", 0, 0, 0)
-        result.count = sum(e.count for e in self)
-        result.cpu_time_total = sum(e.cpu_time_total for e in self)
-        return result
-
-    def table(self, sort_by: str | None = None, row_limit: int = 100, **kwargs: Any) -> str:
-        """Return a text table of names, calls and times, by `sort_by` or in order."""
-        events = list(self)
-        if sort_by:
-            name = sort_by.replace("cuda", "device")
-            events.sort(key=lambda e: getattr(e, name, 0), reverse=True)
-        width = max([len(e.key) for e in events], default=4)
-        lines = [f"{'Name':{width}}  {'Calls':>8}  {'CPU total':>12}  {'CPU a call':>12}"]
-        for e in events[: row_limit if row_limit >= 0 else None]:
-            total, each = f"{e.cpu_time_total:.1f}us", f"{e.cpu_time:.1f}us"
-            lines.append(f"{e.key:{width}}  {e.count:8}  {total:>12}  {each:>12}")
-        return "\n".join(lines) + "\n"
-
-    def export_chrome_trace(self, path: str) -> None:
-        """Write the events as a trace that chrome://tracing and Perfetto show."""
-        import json
-
-        events = [
-            {"name": e.name, "ph": "X", "ts": e.start, "dur": e.end - e.start, "tid": e.thread,
-             "pid": "CPU", "args": {}}
-            for e in self
-        ]  # fmt: skip
-        with open(path, "w") as file:
-            json.dump({"traceEvents": events}, file)
-
-    def __str__(self) -> str:
-        return self.table()
-
 
 class profile:
-    """A context that times the blocks which `record_function` marks in it."""
+    """A context that notes what the thread does in it.
 
-    def __init__(self, enabled: bool = True, **kwargs: Any) -> None:
-        self.enabled = enabled
-        self.function_events = EventList()
+    Args:
+        enabled: False makes it do nothing.
+        use_device: ignored but for a warning: there is nothing but the CPU.
+        record_shapes: note the shapes and dtypes of what operators are given.
+        with_flops: count the floating-point operations of products and convolutions, and of `add`
+            and `mul`.
+        profile_memory: note how much memory was allocated and freed, with what tensors need beside
+            their elements.
+        with_stack: note where operators were called.
+        acc_events: keep the events of earlier uses of this object.
 
-    def __enter__(self) -> profile:
-        self._start = time.perf_counter()
-        if self.enabled:
-            with _lock:
-                _active.append(self)
+    Profiles may nest: each has what began in its time. RuntimeError if the object is entered twice,
+    and where another thread leaves it.
+    """
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        experimental_config: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        **options: Any,
+    ) -> None:
+        self.enabled, self.use_device = enabled, None
+        self.record_shapes = record_shapes or with_flops
+        self.with_flops, self.profile_memory = with_flops, profile_memory
+        self.with_stack, self.with_modules, self.acc_events = with_stack, with_modules, acc_events
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.entered = self._ended = False
+        self.trace_id = ""
+        self._number = 0
+        self._raw: list = []
+        self._events: EventList | None = None
+        self._earlier: list[FunctionEvent] = []
+        if use_device is not None:
+            _warn_of_device(use_device)
+
+    def _start(self) -> None:
+        make = self.custom_trace_id_callback or (lambda: f"{uuid.uuid4().int:032X}")
+        self.trace_id = make()
+        self._number = _C._profiler_start(self.record_shapes, self.profile_memory, self.with_stack)
+        self.entered = True
+
+    def __enter__(self) -> profile | None:
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self._start()
         return self
 
-    def __exit__(self, *exc: Any) -> None:
-        if self.enabled:
-            with _lock:
-                _active.remove(self)
+    def __exit__(self, *exc: Any) -> bool | None:
+        if not self.enabled:
+            return None
+        if self.acc_events:
+            self._earlier = list(self.function_events)
+        self._raw = _C._profiler_stop(self._number)
+        self._events, self._ended = None, True
+        return False
 
-    def _add(self, name: str, start: float, end: float) -> None:
-        origin, thread = self._start, threading.get_ident()
-        event = FunctionEvent(name, (start - origin) * 1e6, (end - origin) * 1e6, thread)
-        self.function_events.append(event)
+    @property
+    def function_events(self) -> EventList:
+        """The events, by their beginning; none before the profile has ended."""
+        if self._events is None:
+            events = _profiler_events.events_of(
+                self._raw,
+                shapes=self.record_shapes,
+                flops=self.with_flops,
+                memory=self.profile_memory,
+                stacks=self.with_stack,
+            )
+            self._events = EventList(
+                events, profile_memory=self.profile_memory, with_flops=self.with_flops
+            )
+            self._events._build_tree()
+            self._events.extend(self._earlier)
+            self._raw = []
+        return self._events
 
-    def key_averages(self, *args: Any, **kwargs: Any) -> EventList:
-        """Return one event a name, with the times of all its calls added."""
-        return self.function_events.key_averages()
+    def key_averages(
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+        include_python_functions: bool = False,
+    ) -> EventList:
+        """Return the sums over the events of one name: see `EventList.key_averages`."""
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
 
-    def total_average(self) -> FunctionEvent:
-        """Return one event with the times of all calls added."""
+    def total_average(self) -> FunctionEventAvg:
+        """Return the sums over all events."""
         return self.function_events.total_average()
 
     def table(self, *args: Any, **kwargs: Any) -> str:
-        """Return a text table of names, calls and times."""
+        """Return a text table of the events: see `EventList.table`."""
         return self.function_events.table(*args, **kwargs)
 
-    def export_chrome_trace(self, path: str) -> None:
-        """Write the events as a trace that chrome://tracing and Perfetto show."""
-        self.function_events.export_chrome_trace(path)
+    def export_chrome_trace(self, path: str, metadata: dict | None = None, **options: Any) -> None:
+        """Write the events as a trace that chrome://tracing, Perfetto and TensorBoard show."""
+        _profiler_trace.write(path, self.function_events, metadata or {}, self.trace_id)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """Write an empty file: stacks are not recorded."""
-        with open(path, "w"):
-            pass
+        """Write the stacks of events, weighed by a metric, as flame graphs take them."""
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self.function_events.export_stacks(path, metric)
+
+    def toggle_collection_dynamic(self, enabled: bool, activities: Iterable) -> None:
+        """Stop noting what comes, or go on: of activities that hold the CPU."""
+        if any(getattr(a, "name", "") == "CPU" for a in activities):
+            _C._profiler_pause(not enabled)
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Microseconds of all marked blocks together."""
-        return sum(e.self_cpu_time_total for e in self.function_events)
+        """Microseconds of all events together."""
+        return self.function_events.self_cpu_time_total
+
+    def __repr__(self) -> str:
+        return repr(self.function_events) if self._ended else "<unfinished torch.autograd.profile>"
 
     def __str__(self) -> str:
-        return self.table()
+        return str(self.function_events) if self._ended else "<unfinished torch.autograd.profile>"
+
+
+def _warn_of_device(name: str) -> None:
+    import warnings
+
+    if name in ("cuda", "xpu", "hpu"):
+        text = f"{name.upper()} is not available, disabling {name.upper()} profiling"
+    else:
+        text = f"The {name} is not a valid device option."
+    warnings.warn(text, stacklevel=3)
 
 
 class record_function:
-    """A context, or decorator, that gives a block a name in profiles."""
+    """A context, or decorator, that gives a block a name in profiles.
+
+    >>> with profile() as prof, record_function("block"):
+    ...     pass
+    >>> prof.function_events[0].name
+    'block'
+    """
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name, self.args = name, args
+        self._token: int | None = None
 
     def __enter__(self) -> record_function:
-        self._start = time.perf_counter() if _active else 0.0
+        self._token = _C._profiler_begin(self.name, False)
         return self
 
     def __exit__(self, *exc: Any) -> None:
-        if _active and self._start:
-            end = time.perf_counter()
-            for active in list(_active):
-                active._add(self.name, self._start, end)
+        if self._token is not None:
+            _C._profiler_end(self._token)
+            self._token = None
 
     def __call__(self, func: Callable) -> Callable:
         """Return the function, whose calls have this name in profiles."""
 
         @functools.wraps(func)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with record_function(self.name):
+            with record_function(self.name, self.args):
                 return func(*args, **kwargs)
 
         return wrapped
 
 
 class KinetoStepTracker:
-    """Counts steps of training for profilers."""
+    """Counts steps of training for profilers: the highest count of those who count."""
 
-    _count = 0
-
-    @classmethod
-    def increment_step(cls, requester: str) -> int:
-        """Count a step."""
-        cls._count += 1
-        return cls._count
+    _current_step = 0
+    _steps: dict[str, int] = {}
 
     @classmethod
     def init_step_count(cls, requester: str) -> None:
-        """Accept who counts."""
+        """Begin to count for somebody."""
+        cls._steps[requester] = cls._current_step
 
     @classmethod
     def erase_step_count(cls, requester: str) -> bool:
-        """Accept that somebody stops counting."""
-        return True
+        """End it; whether somebody of this name was counting."""
+        return cls._steps.pop(requester, None) is not None
+
+    @classmethod
+    def increment_step(cls, requester: str) -> int:
+        """Count a step of somebody's."""
+        if requester not in cls._steps:
+            cls.init_step_count(requester)
+        cls._steps[requester] += 1
+        cls._current_step = max(cls._steps.values())
+        return cls._current_step
+
+    @classmethod
+    def current_step(cls) -> int:
+        """Return the highest count."""
+        return cls._current_step
 
 
 @contextlib.contextmanager

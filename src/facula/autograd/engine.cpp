@@ -12,6 +12,7 @@
 #include "facula/autograd/accumulate.h"
 #include "facula/base/error.h"
 #include "facula/core/intercept.h"
+#include "facula/core/observer.h"
 
 namespace facula {
 
@@ -37,7 +38,8 @@ class Task {
       : id_(task_counter.fetch_add(1, std::memory_order_relaxed)),
         keep_(options.retain_graph || options.create_graph),
         accumulate_(options.accumulate),
-        captures_(captures) {}
+        captures_(captures),
+        observer_(call_observer()) {}
   ~Task();
   Task(const Task&) = delete;
 
@@ -66,6 +68,8 @@ class Task {
   Gradients take(Node* n, bool& owned);
   void process(Node* n, Gradients grads, bool owned);
   void run_leaf(AccumulateGrad* leaf, Gradients grads);
+  void accumulate(AccumulateGrad* leaf, Tensor gradient);
+  void accumulate_observed(AccumulateGrad* leaf, Tensor gradient);
   void capture(Node* n, const Gradients& grads);
   void apply(Node* n, Gradients& grads, Gradients& grads_in);
   void fill_undefined(Node* n, Gradients& grads);
@@ -75,6 +79,7 @@ class Task {
   uint64_t id_;
   bool keep_, accumulate_;
   const std::vector<Edge>& captures_;
+  CallObserver* const observer_;  // of the profiler, null where none runs
   std::vector<Tensor> captured_;
   std::unordered_set<const Node*> needed_;  // nodes that lead to a capture; unused without captures
   std::vector<Entry> heap_;
@@ -191,6 +196,18 @@ Gradients Task::take(Node* n, bool& owned) {
   return std::move(n->pending);
 }
 
+void Task::accumulate_observed(AccumulateGrad* leaf, Tensor gradient) {
+  ObservedNode whole(observer_, CallObserver::kEvaluate, *leaf);
+  ObservedNode inner(observer_, CallObserver::kApply, *leaf);
+  leaf->accumulate(std::move(gradient));
+}
+
+inline void Task::accumulate(AccumulateGrad* leaf, Tensor gradient) {
+  if (observer_) [[unlikely]]
+    return accumulate_observed(leaf, std::move(gradient));
+  leaf->accumulate(std::move(gradient));
+}
+
 void Task::deliver(const Edge& edge, Tensor gradient, const char* from, size_t index) {
   Node* n = edge.node.get();
   if (!captures_.empty() && !needed_.contains(n)) return;
@@ -198,7 +215,7 @@ void Task::deliver(const Edge& edge, Tensor gradient, const char* from, size_t i
     auto* leaf = static_cast<AccumulateGrad*>(n);
     if (captures_.empty() && !accumulate_) return;
     fit_gradient(leaf->leaf_meta(), gradient, from, index);
-    if (accumulate_ && !leaf->has_hooks()) return leaf->accumulate(std::move(gradient));
+    if (accumulate_ && !leaf->has_hooks()) return accumulate(leaf, std::move(gradient));
   } else {
     if (gradient->intercept & kInterceptSparse) [[unlikely]]
       gradient = fit_layout_of_gradient(gradient, *n);
@@ -278,6 +295,7 @@ void Task::apply(Node* n, Gradients& grads, Gradients& grads_in) {
   } scope;
   Pruning pruning{n, &Task::wants, this};
   tls.pruning = captures_.empty() ? nullptr : &pruning;
+  ObservedNode observed(observer_, CallObserver::kApply, *n);
   if (!anomaly_on.load(std::memory_order_relaxed)) [[likely]]
     return n->apply(grads, grads_in);
   try {
@@ -303,6 +321,7 @@ void Task::finish(Node* n, bool owned) {
 }
 
 void Task::process(Node* n, Gradients grads, bool owned) {
+  ObservedNode observed(observer_, CallObserver::kEvaluate, *n);
   if (n->hooks) [[unlikely]]
     call_pre_hooks(n, grads);
   if (!captures_.empty()) {
@@ -333,6 +352,7 @@ void Task::process(Node* n, Gradients grads, bool owned) {
     outer.clear();
   }
   finish(n, owned);
+  observed.end();
   for (size_t i = 0; i < n->edges.size(); ++i) {
     if (!n->edges[i].valid() || !grads_in[i].defined()) continue;
     deliver(n->edges[i], std::move(grads_in[i]), n->name(), i);
@@ -340,13 +360,17 @@ void Task::process(Node* n, Gradients grads, bool owned) {
 }
 
 void Task::run_leaf(AccumulateGrad* leaf, Gradients grads) {
+  ObservedNode observed(observer_, CallObserver::kEvaluate, *leaf);
   if (leaf->hooks) call_pre_hooks(leaf, grads);
   if (!accumulate_) return capture(leaf, grads);
   Gradients none;
   if (leaf->hooks) call_node_hooks(leaf->hooks->pre, grads, nullptr);
   Gradients outer;
   if (leaf->hooks && !leaf->hooks->post.empty()) outer = grads;
-  leaf->apply(grads, none);
+  {
+    ObservedNode inner(observer_, CallObserver::kApply, *leaf);
+    leaf->apply(grads, none);
+  }
   if (!leaf->hooks) return;
   call_node_hooks(leaf->hooks->post, none, &outer);
   Gradients self(1);

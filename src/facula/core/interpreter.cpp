@@ -1,9 +1,10 @@
-// Boxed values, and the stacks of interpreters.
+// Boxed values, the stacks of interpreters, and telling the observer of a thread of its calls.
 #include "facula/core/interpreter.h"
 
 #include <atomic>
 
 #include "facula/base/error.h"
+#include "facula/core/observer.h"
 
 namespace facula {
 namespace {
@@ -20,6 +21,13 @@ constexpr int kBits = 8;
 std::atomic<Interpreter*> handlers[kBits];
 
 int bit_number(uint8_t bit) { return __builtin_ctz(bit); }
+
+// The observer of a thread, and the call that it was told of and that is made again just now.
+struct Observation {
+  CallObserver* observer;
+  const OpInfo* told;
+};
+thread_local constinit Observation observation{};
 
 }  // namespace
 
@@ -102,7 +110,7 @@ InterpreterStack& InterpreterStack::of_thread() {
 }
 
 void InterpreterStack::note() {
-  tls.above = static_cast<uint32_t>(above_.active);
+  tls.above = static_cast<uint32_t>(above_.active + (observation.observer != nullptr));
   tls.below = static_cast<uint32_t>(below_.active);
 }
 
@@ -167,7 +175,18 @@ uint8_t InterpreterStack::without_bits(uint8_t bits) {
   return before;
 }
 
-bool intercept(StackSide side, const OpInfo& op, std::span<Value> args, Values& out) {
+CallObserver* call_observer() { return observation.observer; }
+
+CallObserver* set_call_observer(CallObserver* observer) {
+  CallObserver* before = std::exchange(observation.observer, observer);
+  size_t active = InterpreterStack::of_thread().active(StackSide::kAbove).size();
+  tls.above = static_cast<uint32_t>(active + (observer != nullptr));
+  return before;
+}
+
+namespace {
+
+bool offer(StackSide side, const OpInfo& op, std::span<Value> args, Values& out) {
   uint8_t mask = 0;
   for (const Value& v : args) mask |= v.mask();
   InterpreterStack& stack = InterpreterStack::of_thread();
@@ -175,6 +194,38 @@ bool intercept(StackSide side, const OpInfo& op, std::span<Value> args, Values& 
   if (!interpreter) return false;
   out = stack.run(side, interpreter, op, args);
   return true;
+}
+
+// Makes a call again between telling its observer that it begins and that it ends. The operator
+// offers itself a second time, and is then let through.
+void call_observed(const OpInfo& op, std::span<Value> args, Values& out) {
+  struct Scope {
+    CallObserver* observer = observation.observer;
+    uint64_t token;
+    const OpInfo* before = nullptr;
+    const Values* results = nullptr;
+    Scope(const OpInfo& op, std::span<Value> args)
+        : token(observer->begin_call(op, args)), before(std::exchange(observation.told, &op)) {}
+    ~Scope() {
+      observation.told = before;
+      observer->end(token, results);
+    }
+  } scope(op, args);
+  out = op.call(args);
+  scope.results = &out;
+}
+
+}  // namespace
+
+bool intercept(StackSide side, const OpInfo& op, std::span<Value> args, Values& out) {
+  if (side == StackSide::kAbove && observation.observer) {
+    if (observation.told != &op) {
+      call_observed(op, args, out);
+      return true;
+    }
+    observation.told = nullptr;
+  }
+  return offer(side, op, args, out);
 }
 
 }  // namespace facula

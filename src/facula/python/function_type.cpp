@@ -5,7 +5,7 @@
 
 #include "facula/autograd/engine.h"
 #include "facula/autograd/function.h"
-#include "facula/core/interpreter.h"
+#include "facula/core/observer.h"
 #include "facula/python/arguments.h"
 #include "facula/python/node_type.h"
 
@@ -333,10 +333,18 @@ void save_tensors(FunctionNode& node) {
   Py_CLEAR(c->to_save);
 }
 
+// ForwardOf is what an observer is told of the forward function of a class.
+struct ForwardOf {
+  PyObject* cls;
+  uint64_t sequence = UINT64_MAX;
+  const char* name() const { return reinterpret_cast<PyTypeObject*>(cls)->tp_name; }
+};
+
 Owned call_forward(PyObject* cls, PyObject* ctx, PyObject* args, PyObject* kwargs) {
   static PyObject *forward = intern("forward"), *setup = intern("setup_context");
   static PyObject* plain = intern("_has_setup_context");
   NoGrad off;
+  ObservedNode observed(call_observer(), CallObserver::kForward, ForwardOf{cls});
   Owned f = own(PyObject_GetAttr(cls, forward));
   Owned separate = own(PyObject_GetAttr(cls, plain));
   if (separate.get() == Py_True) {

@@ -7,6 +7,7 @@
 #include "facula/python/overrides.h"
 #include "facula/python/storage_type.h"
 #include "facula/python/tensor_type.h"
+#include "facula/python/trace_recorder.h"
 #include "facula/python/types.h"
 
 namespace {
@@ -38,6 +39,7 @@ void build(PyObject* module) {
   init_dispatch_modes(module);
   init_dispatch_classes(module);
   init_transforms(module);
+  init_trace_recorder(module);
   register_operators(module);
 }
 

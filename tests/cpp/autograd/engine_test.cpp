@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "facula/core/allocator.h"
+#include "facula/core/observer.h"
 #include "small_ops.h"
 
 namespace facula {
@@ -216,6 +217,37 @@ TEST_F(Engine, CreateGraphMakesGradientsDifferentiable) {
   set_grad(x, Tensor());
   backward(sum(g));
   EXPECT_EQ(values(grad(x)), (Numbers{18}));
+}
+
+// Notes nodes: "[" and the name where the engine begins with one, "(" where its formulas do.
+struct NodeNames final : CallObserver {
+  std::string text;
+  std::vector<char> open;
+  uint64_t begin_call(const OpInfo&, std::span<const Value>) override { return 0; }
+  uint64_t begin_node(NodePart part, const char* name, uint64_t) override {
+    text += part == kEvaluate ? str("[", name, " ") : "(";
+    open.push_back(part == kEvaluate ? ']' : ')');
+    return 0;
+  }
+  void end(uint64_t, const Values*) noexcept override {
+    text += open.back();
+    open.pop_back();
+  }
+};
+
+TEST_F(Engine, TellsTheObserverOfNodes) {
+  Tensor x = leaf({1, 2});
+  Tensor y = sum(mul(x, x));
+  std::string last(y->grad_fn->name());
+  std::string first(y->grad_fn->edges[0].node->name());
+  NodeNames names;
+  set_call_observer(&names);
+  backward(y);
+  set_call_observer(nullptr);
+  std::string leaf = "[AccumulateGrad ()]";
+  EXPECT_EQ(names.text, str("[", last, " ()][", first, " ()]", leaf, leaf));
+  EXPECT_TRUE(names.open.empty());
+  EXPECT_EQ(values(grad(x)), (Numbers{2, 4}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "facula/base/error.h"
+#include "facula/core/observer.h"
 
 namespace facula {
 namespace {
@@ -139,6 +140,81 @@ TEST(Interpreters, ErrorsPutEverythingBack) {
   }
   EXPECT_EQ(tls.below, 0u);
   EXPECT_THROW(InterpreterStack::of_thread().pop(StackSide::kBelow), Error);
+}
+
+// Notes calls as "<op", and their ends as ">" or, where they have raised, "!".
+struct Noting final : CallObserver {
+  uint64_t next = 0;
+  std::vector<uint64_t> open;
+  uint64_t begin_call(const OpInfo& o, std::span<const Value> args) override {
+    order += str("<", o.name, args.size());
+    open.push_back(++next);
+    return next;
+  }
+  uint64_t begin_node(NodePart, const char*, uint64_t) override { return 0; }
+  void end(uint64_t token, const Values* results) noexcept override {
+    EXPECT_EQ(token, open.back());
+    open.pop_back();
+    order += results ? ">" : "!";
+  }
+};
+
+struct Observe {
+  Noting noting;
+  CallObserver* before = set_call_observer(&noting);
+  ~Observe() { set_call_observer(before); }
+};
+
+// An operator that is made of two calls of the other one.
+Values call_outer(std::span<Value> args);
+const OpInfo outer{"outer", "outer(Tensor self) -> Tensor", call_outer};
+Values call_outer(std::span<Value> args) {
+  Values out;
+  if (tls.above && intercept(StackSide::kAbove, outer, args, out)) return out;
+  call_op(args);
+  return call_op(args);
+}
+
+TEST(Observers, SeeEachCallOnceAndThoseInside) {
+  Tensor t = new_empty({1}, kFloat32);
+  order.clear();
+  {
+    Observe observe;
+    EXPECT_EQ(tls.above, 1u);
+    EXPECT_EQ(call_observer(), &observe.noting);
+    Value args[] = {t};
+    EXPECT_TRUE(call_outer(args)[0].as<Tensor>().is_same(t));
+  }
+  EXPECT_EQ(order, "<outer1<op1gk><op1gk>>");
+  EXPECT_EQ(tls.above, 0u);
+  EXPECT_EQ(run(t), "k");
+}
+
+TEST(Observers, StayWhileInterpretersRun) {
+  Tensor t = new_empty({1}, kFloat32);
+  Observe observe;
+  PushInterpreter a(StackSide::kAbove, std::make_shared<Named>("a"));
+  PushInterpreter b(StackSide::kAbove, std::make_shared<Named>("b"));
+  EXPECT_EQ(run(t), "<op1b<op1a<op1gk>>>");
+  EXPECT_EQ(tls.above, 3u);
+}
+
+Values call_failing(std::span<Value> args);
+const OpInfo failing{"failing", "failing(Tensor self) -> Tensor", call_failing};
+Values call_failing(std::span<Value> args) {
+  Values out;
+  if (tls.above && intercept(StackSide::kAbove, failing, args, out)) return out;
+  raise_error(ErrorKind::kValue, "no");
+}
+
+TEST(Observers, AreToldOfCallsThatRaise) {
+  Tensor t = new_empty({1}, kFloat32);
+  Observe observe;
+  order.clear();
+  Value args[] = {t};
+  EXPECT_THROW(call_failing(args), Error);
+  EXPECT_EQ(order, "<failing1!");
+  EXPECT_EQ(run(t), "<op1gk>");  // the next call is seen as ever
 }
 
 }  // namespace
