@@ -94,12 +94,11 @@ class Tensor : public facula::Tensor {
   Tensor operator[](int64_t i) const { return facula::select(*this, 0, i); }
   template <class T>
   T* data_ptr() const {
-    return data_as<T>();
+    return facula::data_ptr<T>(*this);
   }
   template <class T = double>
   T item() const {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(facula::item_int(*this));
-    return static_cast<T>(facula::item(*this));
+    return facula::item<T>(*this);
   }
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const {
@@ -122,7 +121,17 @@ inline Tensor tensor(std::initializer_list<double> values) {
   return facula::tensor_of(v, IntList({static_cast<int64_t>(v.size())}));
 }
 """
-_SIGNS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+#: What stands between two operands, with an in-place form.
+_SIGNS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "%": "remainder",
+    "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor",
+}  # fmt: skip
+#: Comparisons, with the operator of the operands the other way round.
+_COMPARISONS = {
+    "==": ("eq", "eq"), "!=": ("ne", "ne"), "<": ("lt", "gt"), "<=": ("le", "ge"),
+    ">": ("gt", "lt"), ">=": ("ge", "le"),
+}  # fmt: skip
+_UNARY = {"-": "neg", "!": "logical_not", "~": "bitwise_not"}
 
 
 class Declaration(NamedTuple):
@@ -176,6 +185,34 @@ def _call(d: Declaration, values: list[str]) -> str:
     return f"as_own({call})" if d.result == "std::vector<Tensor>" else call
 
 
+def _signs() -> list[str]:
+    """Writes every sign for the class itself: those of its base would take two operands as well."""
+    others = ("TensorOrScalar", "facula::Tensor")
+    pairs = [
+        ("Tensor", "Tensor"),
+        *(("Tensor", o) for o in others),
+        *((o, "Tensor") for o in others),
+    ]
+    both = {sign: (name, "") for sign, name in _SIGNS.items()} | _COMPARISONS
+    lines = []
+    for sign, (name, mirrored) in both.items():
+        for a, b in pairs:
+            swap = mirrored and a != "Tensor"
+            call = f"facula::{mirrored}(b, a)" if swap else f"facula::{name}(a, b)"
+            lines.append(f"inline Tensor operator{sign}(const {a}& a, const {b}& b) "
+                         f"{{ return {call}; }}")  # fmt: skip
+    for sign, name in _SIGNS.items():
+        lines.append(f"inline Tensor& operator{sign}=(Tensor& a, const TensorOrScalar& b) "
+                     f"{{ facula::{name}_(a, b); return a; }}")  # fmt: skip
+        lines.append(f"inline Tensor operator{sign}=(const Tensor& a, const TensorOrScalar& b) "
+                     f"{{ return facula::{name}_(a, b); }}")  # fmt: skip
+    for sign, name in _UNARY.items():
+        lines.append(
+            f"inline Tensor operator{sign}(const Tensor& a) {{ return facula::{name}(a); }}"
+        )
+    return lines
+
+
 def operators_header(folder: Path) -> str:
     """Returns the text of torch/operators.h for the operators whose headers lie in a folder."""
     methods, functions = [], []
@@ -192,17 +229,5 @@ def operators_header(folder: Path) -> str:
             rest = ", ".join(_parameter(*p) for p in d.parameters[1:])
             call = _call(d, ["*this", *names[1:]])
             methods.append(f"  {d.result} {d.name}({rest}) const {{ return {call}; }}")
-    signs = []
-    for sign, name in _SIGNS.items():
-        for a, b in (("Tensor", "Tensor"), ("Tensor", "TensorOrScalar"),
-                     ("TensorOrScalar", "Tensor")):  # fmt: skip
-            signs.append(f"inline Tensor operator{sign}(const {a}& a, const {b}& b) "
-                         f"{{ return facula::{name}(a, b); }}")  # fmt: skip
-        signs.append(f"inline Tensor& operator{sign}=(Tensor& a, const TensorOrScalar& b) "
-                     f"{{ facula::{name}_(a, b); return a; }}")  # fmt: skip
-    signs.append("inline Tensor operator-(const Tensor& a) { return facula::neg(a); }")
-    for sign, name in {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}.items():
-        signs.append(f"inline Tensor operator{sign}(const Tensor& a, const TensorOrScalar& b) "
-                     f"{{ return facula::{name}(a, b); }}")  # fmt: skip
-    parts = [_HEAD, *methods, _AFTER, *functions, *signs, "}  // namespace torch", ""]
+    parts = [_HEAD, *methods, _AFTER, *functions, *_signs(), "}  // namespace torch", ""]
     return "\n".join(parts)

@@ -7,6 +7,7 @@
 
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
+#include "facula/core/generator.h"
 #include "facula/core/thread_state.h"
 #include "facula/ops/shape_functions.h"
 
@@ -25,6 +26,40 @@ std::string indented(const std::string& text) {
     if (c == '\n') out += "  ";
   }
   return out;
+}
+
+// become makes a tensor look at the data of another one, so that all handles of it see the change.
+void become(const Tensor& t, const Tensor& data) {
+  TensorImpl* p = t.impl();
+  replace_storage(p, data->storage);
+  p->dtype = data.dtype();
+  p->device = data.device();
+  set_geometry(p, data.sizes(), data.strides(), data.storage_offset());
+}
+
+void convert(const Module& module, std::optional<Device> device, std::optional<DType> dtype) {
+  FACULA_CHECK(!dtype || is_inexact(*dtype), kType, module.type_name(),
+               ".to: expected a floating or complex dtype, got ", dtype_name(*dtype));
+  struct Change {
+    Tensor tensor, data, grad;
+  };
+  std::vector<Change> changes;
+  auto plan = [&](const NamedTensors& list) {
+    NoGrad off;
+    for (const auto& [name, t] : list) {
+      std::optional<DType> wanted = is_inexact(t.dtype()) ? dtype : std::nullopt;
+      Tensor data = facula::to(detach(t), device, wanted), gradient = grad(t);
+      if (data.dtype() == t.dtype() && data.device() == t.device()) continue;
+      if (gradient.defined()) gradient = facula::to(gradient, device, wanted);
+      changes.push_back({t, data, gradient});
+    }
+  };
+  plan(module.named_parameters());
+  plan(module.named_buffers());
+  for (Change& change : changes) {
+    become(change.tensor, change.data);
+    if (change.grad.defined()) set_grad(change.tensor, change.grad);
+  }
 }
 
 }  // namespace
@@ -110,6 +145,13 @@ std::map<std::string, Tensor> Module::state_dict() const {
 
 void Module::load_state_dict(const std::map<std::string, Tensor>& dict) {
   std::map<std::string, Tensor> mine = state_dict();
+  check_state(mine, dict);
+  NoGrad off;
+  for (auto& [name, tensor] : mine) copy_(tensor, dict.at(name));
+}
+
+void Module::check_state(const std::map<std::string, Tensor>& mine,
+                         const std::map<std::string, Tensor>& dict) const {
   for (const auto& [name, tensor] : mine) {
     auto found = dict.find(name);
     FACULA_CHECK(found != dict.end(), kRuntime, "load_state_dict: ", type_name_,
@@ -123,8 +165,6 @@ void Module::load_state_dict(const std::map<std::string, Tensor>& dict) {
     FACULA_CHECK(mine.count(name), kRuntime, "load_state_dict: ", type_name_, " has no tensor '",
                  name, "'");
   }
-  NoGrad off;
-  for (auto& [name, tensor] : mine) copy_(tensor, dict.at(name));
 }
 
 void Module::train(bool on) {
@@ -181,6 +221,42 @@ Tensor Module::register_buffer(const std::string& name, Tensor tensor) {
 void Module::add_child(const std::string& name, std::shared_ptr<Module> module) {
   check_name(name, "module");
   children_.emplace_back(name, std::move(module));
+}
+
+void Module::to(DType dtype) { convert(*this, std::nullopt, dtype); }
+void Module::to(Device device, std::optional<DType> dtype) { convert(*this, device, dtype); }
+
+void Module::copy_from(const Module& other) {
+  std::map<std::string, Tensor> theirs = other.state_dict();
+  check_state(state_dict(), theirs);
+  NoGrad off;
+  auto take = [&](const NamedTensors& mine) {
+    for (const auto& [name, tensor] : mine) become(tensor, clone(theirs.at(name)));
+  };
+  NamedTensors parameters = named_parameters(), others = other.named_parameters();
+  take(parameters);
+  take(named_buffers());
+  std::map<std::string, Tensor> wanting(others.begin(), others.end());
+  for (const auto& [name, tensor] : parameters) {
+    set_requires_grad(tensor, facula::requires_grad(wanting.at(name)));
+  }
+  std::map<std::string, bool> modes;
+  other.visit("", [&](const std::string& path, const Module& m) { modes[path] = m.training_; });
+  visit("", [&](const std::string& path, const Module& m) {
+    auto mode = modes.find(path);
+    if (mode != modes.end()) const_cast<Module&>(m).training_ = mode->second;
+  });
+}
+
+SameDraws::SameDraws() : state_(Generator::kStateBytes) {
+  Generator& generator = default_generator();
+  std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.get_state(std::span<std::byte, Generator::kStateBytes>(state_));
+}
+SameDraws::~SameDraws() {
+  Generator& generator = default_generator();
+  std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_state(state_);
 }
 
 }  // namespace facula::nn

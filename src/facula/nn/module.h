@@ -7,14 +7,18 @@
 //     nn::Linear& out;
 //   };
 #pragma once
+#include <concepts>
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "facula/core/tensor.h"
+#include "facula/ops/convert_functions.h"
 
 namespace facula::nn {
 
@@ -55,6 +59,22 @@ class FACULA_API Module {
   std::map<std::string, Tensor> state_dict() const;
   void load_state_dict(const std::map<std::string, Tensor>& dict);
 
+  // to converts the parameters and buffers of floating and complex types, with their gradients, or
+  // moves all of them to a device, in place: every handle sees the change, so an optimiser that was
+  // made before goes on. TypeError for a dtype of whole numbers; where to raises, nothing changes.
+  void to(DType dtype);
+  void to(Device device, std::optional<DType> dtype = std::nullopt);
+  // to of a tensor is the operator, whose name would be hidden inside of modules.
+  static Tensor to(const Tensor& t, DType dtype) { return facula::to(t, std::nullopt, dtype); }
+  static Tensor to(const Tensor& t, std::optional<Device> device,
+                   std::optional<DType> dtype = std::nullopt) {
+    return facula::to(t, device, dtype);
+  }
+
+  // copy_from takes over what the same module elsewhere holds, as copies: values, dtypes, devices,
+  // which parameters want gradients and the modes. RuntimeError as from load_state_dict.
+  void copy_from(const Module& other);
+
   bool is_training() const { return training_; }
   // train sets the mode of the module and everything below it; eval is train(false).
   void train(bool on = true);
@@ -89,6 +109,8 @@ class FACULA_API Module {
  private:
   void add_child(const std::string& name, std::shared_ptr<Module> module);
   void check_name(const std::string& name, const char* what) const;
+  void check_state(const std::map<std::string, Tensor>& mine,
+                   const std::map<std::string, Tensor>& dict) const;
   template <class F>
   void visit(const std::string& prefix, F&& f) const;
 
@@ -97,5 +119,27 @@ class FACULA_API Module {
   NamedTensors parameters_, buffers_;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> children_;
 };
+
+// SameDraws gives back the random numbers that are drawn in its scope.
+class FACULA_API SameDraws {
+ public:
+  SameDraws();
+  ~SameDraws();
+  SameDraws(const SameDraws&) = delete;
+
+ private:
+  std::vector<std::byte> state_;
+};
+
+// clone makes a module from the arguments that the given one was made from, and copies all that it
+// holds. No random numbers are used up. RuntimeError where the arguments make other tensors.
+template <class M, class... Arguments>
+  requires std::derived_from<M, Module>
+M clone(const M& module, const Arguments&... arguments) {
+  SameDraws scope;
+  M copy(arguments...);
+  copy.copy_from(module);
+  return copy;
+}
 
 }  // namespace facula::nn

@@ -6,6 +6,7 @@
 #include "facula/autograd/engine.h"
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
+#include "facula/core/thread_state.h"
 #include "facula/nn/functions.h"
 #include "facula/nn/layers.h"
 #include "facula/nn/norms.h"
@@ -101,6 +102,66 @@ TEST(Module, MovesWithItsChildren) {
   Tensor expected = tower(ones({1, 2}));
   Tower moved = std::move(tower);
   EXPECT_EQ(values_of(moved(ones({1, 2}))), values_of(expected));
+}
+
+TEST(Module, ToConvertsInPlace) {
+  Tower tower;
+  Tensor weight = tower.first.weight;
+  std::vector<double> before = values_of(weight);
+  backward(sum(tower(ones({1, 2}))));
+  tower.to(kFloat64);
+  EXPECT_TRUE(weight.is_same(tower.first.weight));
+  EXPECT_EQ(weight.dtype(), kFloat64);
+  EXPECT_EQ(values_of(weight), before);
+  EXPECT_TRUE(requires_grad(weight));
+  EXPECT_EQ(grad(weight).dtype(), kFloat64);
+  EXPECT_EQ(values_of(grad(weight)), (std::vector<double>{1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(tower.norm.running_mean.dtype(), kFloat64);
+  EXPECT_EQ(tower.norm.num_batches_tracked.dtype(), kInt64);
+  backward(sum(tower(ones({1, 2}, kFloat64))));
+  EXPECT_EQ(values_of(grad(weight)), (std::vector<double>{2, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(Tower::to(ones({1}), kInt64).dtype(), kInt64);
+
+  EXPECT_THROW(tower.to(kInt64), Error);
+  EXPECT_THROW(tower.to(Device{DeviceType::kCuda, 0}, kFloat32), Error);
+  EXPECT_EQ(weight.dtype(), kFloat64);
+  tower.to(kCpu, kBFloat16);
+  EXPECT_EQ(tower.scale.dtype(), kBFloat16);
+  tower.to(kMeta);
+  EXPECT_TRUE(weight.is_meta());
+  EXPECT_EQ(weight.sizes(), IntList({3, 2}));
+  EXPECT_THROW(tower.to(kCpu), Error);
+}
+
+TEST(Module, ClonesAreIndependent) {
+  Tower tower;
+  tower.to(kFloat64);
+  tower.eval();
+  tower.first.requires_grad(false);
+  manual_seed(5);
+  Tensor expected = rand({4});
+  manual_seed(5);
+  Tower copy = clone(tower);
+  EXPECT_EQ(values_of(rand({4})), values_of(expected));
+  EXPECT_EQ(copy.first.weight.dtype(), kFloat64);
+  EXPECT_EQ(values_of(copy.first.weight), values_of(tower.first.weight));
+  EXPECT_FALSE(requires_grad(copy.first.weight));
+  EXPECT_TRUE(requires_grad(copy.scale));
+  EXPECT_FALSE(copy.is_training());
+  EXPECT_FALSE(copy.norm.is_training());
+  {
+    NoGrad off;
+    fill_(copy.scale, 7);
+  }
+  EXPECT_EQ(item(tower.scale), 1);
+  EXPECT_NEAR(item(sum(copy(ones({1, 2}, kFloat64)))), 7 * item(sum(tower(ones({1, 2}, kFloat64)))),
+              1e-12);
+
+  Linear layer(3, 2, {.bias = false});
+  EXPECT_EQ(values_of(clone(layer, 3, 2, LinearOptions{.bias = false}).weight),
+            values_of(layer.weight));
+  EXPECT_THROW(clone(layer, 2, 3), Error);
+  EXPECT_THROW(clone(layer, 3, 2), Error);
 }
 
 TEST(Module, ForwardMustBeDefined) { EXPECT_THROW(Module("Empty").forward(ones({1})), Error); }

@@ -32,6 +32,13 @@ std::tuple<torch::Tensor, std::string> named(torch::Tensor x, std::optional<std:
   return {x + 1, name.value_or("none")};
 }
 void fill(torch::Tensor x, int64_t value) { x.fill_(value); }
+std::tuple<int64_t, torch::Tensor> signs(torch::Tensor x, torch::Tensor y) {
+  auto inside = (x > 0) & (2 >= x) & !(x == y);
+  y[0] += 10;
+  y *= x < y;
+  return {inside.sum().item<int64_t>(), (x != y).to(torch::kLong) + facula::eq(x, 1)};
+}
+double first(torch::Tensor x) { return x.data_ptr<double>()[0]; }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("d_sigmoid", &d_sigmoid, "The derivative of sigmoid");
   m.def("gates", &gates);
@@ -39,6 +46,8 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
         py::arg("more") = std::vector<int64_t>());
   m.def("named", &named, py::arg("x"), py::arg("name") = std::nullopt);
   m.def("fill", &fill);
+  m.def("signs", &signs);
+  m.def("first", &first);
   m.def("thrice", [](torch::Tensor x) -> torch::Tensor { return x * 3; });
   m.attr("version", int64_t{3});
 }
@@ -86,7 +95,18 @@ def test_numbers_lists_options_and_defaults(module):
     assert x.tolist() == [7, 7]
 
 
+def test_signs_between_tensors_and_numbers(module):
+    x, y = facula.tensor([-1.0, 1.0, 2.0, 3.0]), facula.tensor([-1.0, 5.0, 2.0, 4.0])
+    count, unequal = module.signs(x, y)
+    assert count == 1
+    assert y.tolist() == [9, 5, 0, 4]
+    assert unequal.tolist() == [1, 2, 1, 1]
+
+
 def test_errors_are_pythons(module):
+    with pytest.raises(RuntimeError, match="expected scalar type Double but found Float"):
+        module.first(facula.ones(2))
+    assert module.first(facula.ones(2, dtype=facula.float64)) == 1
     with pytest.raises(RuntimeError, match="expected a matrix, got 1 dimensions"):
         module.total(facula.ones(2))
     with pytest.raises(NotImplementedError, match='"total" not implemented'):
