@@ -104,7 +104,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             if epoch < 0:
                 raise ValueError(f"Expected non-negative epoch, but got {epoch}")
             self._locate(epoch)
-        self._step_count += 1
         self.last_epoch = math.floor(epoch)
         self._get_lr_called_within_step = True
         try:

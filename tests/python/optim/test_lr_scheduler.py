@@ -196,6 +196,20 @@ def test_restarts_at_fractions():
         assert o.param_groups[0]["lr"] == pytest.approx(cosine(epoch - start, length))
 
 
+def test_states_have_the_keys_and_counts_of_pytorch():
+    restarts = sched.CosineAnnealingWarmRestarts(make(), 3, 2)
+    for epoch in (None, None, 4.5):
+        restarts.step(epoch)
+    state = restarts.state_dict()
+    assert (state["_step_count"], state["last_epoch"], state["T_i"]) == (0, 4, 6)
+    cyclic = sched.CyclicLR(make(), 0.0, 1.0, 2)
+    assert cyclic.state_dict()["_scale_fn_custom"] is None
+    cyclic.load_state_dict(cyclic.state_dict())
+    assert cyclic._scale_fn_custom is None
+    lambdas = sched.CyclicLR(make(), 0.0, 1.0, 2, scale_fn=lambda x: 1.0)
+    assert lambdas.state_dict()["_scale_fn_custom"] is None
+
+
 @pytest.mark.parametrize(
     ("mode", "threshold_mode", "values", "want"),
     [
