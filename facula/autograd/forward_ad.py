@@ -1,8 +1,8 @@
 """Forward-mode differentiation with dual tensors: tensors with a tangent that operators carry on.
 
-Tangents are carried along by the operators; where one has no forward rule, the tangent of a result
-is computed when it is asked for, by two reverse passes over the recorded graph (see
-facula.func.jvp). Recording therefore has to be on while the function runs.
+Tangents are carried along by the operators, by the `jvp` of custom Functions and, where a call has
+neither, by two reverse passes through it (see facula.func.jvp). Recording therefore has to be on
+while the function runs.
 
 >>> import facula.autograd.forward_ad as fwAD
 >>> with fwAD.dual_level():
@@ -43,8 +43,10 @@ def enter_dual_level() -> int:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment: a dual level is running"
         )
+    from facula.func._leaves import Leaves
+
     _current.append([])
-    _levels.append(_C._forward_push())
+    _levels.append(_C._forward_push(Leaves("enter_dual_level").outermost))
     return 0
 
 
@@ -55,8 +57,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     if level not in (None, 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one entered")
     _current.pop()
-    _levels.pop()
-    _C._forward_pop()
+    _C._forward_pop(_levels.pop())
 
 
 class dual_level:  # noqa: N801 - PyTorch's name
@@ -89,12 +90,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"make_dual: expected a tangent of shape {tuple(tensor.shape)} and {tensor.dtype}, got "
             f"{tuple(tangent.shape)} and {tangent.dtype}"
         )
-    from facula.func._leaves import Leaves
+    from facula.func._leaves import Leaves, show
 
     ctx = Leaves("make_dual")
     seen = ctx.add(tensor, "the primals")
-    if not ctx.levels:
-        ctx.set_tangent(_levels[-1], seen, tangent)
+    ctx.set_tangent(_levels[-1], ctx.leaves[0], show(tangent, ctx.levels))
     _current[-1].append((ctx, tangent))
     return seen
 
@@ -109,14 +109,16 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> Any:
     duals = _current[-1]
     if not duals or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
-    known, found = _C._forward_get(_levels[-1], tensor)
     ctx = Leaves("unpack_dual")
     ctx.leaves = [d.leaves[0] for d, _ in duals]
     ctx.set_outputs(tensor)
+    known, found = _C._forward_get(_levels[-1], ctx.outputs[0])
     if known:
+        if found is None:
+            return UnpackedDualTensor(tensor, None)
         with facula.no_grad():
-            primal = tensor if found is None else ctx.release(tensor)
-        return UnpackedDualTensor(primal, None if found is None else ctx.release(found))
+            primal = ctx.release(tensor)
+        return UnpackedDualTensor(primal, hide(ctx.release(found), ctx.levels))
     push = Pushforward(ctx)
     if all(g is None for g in push.grads):
         return UnpackedDualTensor(tensor, None)

@@ -27,7 +27,13 @@ class FunctionCtx:
     """What a context offers beyond the compiled base: helpers of forward mode."""
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for `jvp`."""
+        """Keep tensors for `jvp`, which finds them in `saved_tensors`."""
+        for t in tensors:
+            if t is not None and not isinstance(t, Tensor):
+                raise AssertionError(
+                    "save_for_forward expects all arguments to be tensors; you should save "
+                    "non-tensors as attributes on ctx."
+                )
         self.saved_for_forward = tensors
 
 
@@ -84,6 +90,10 @@ class BackwardCFunction(_C._FunctionBase, FunctionCtx, _NodeMethods):
         f = cls.vjp if has_vjp else cls.backward
         return f(self, *args)
 
+    def apply_jvp(self, *args: Any) -> Any:
+        """Run the user's jvp."""
+        return self._forward_cls.jvp(self, *args)
+
     def name(self) -> str:
         """Give the name of the node."""
         return type(self).__name__
@@ -100,6 +110,7 @@ class _FunctionMeta(type):
         )
         base = globals().get("Function")
         cls._has_setup_context = base is not None and cls.setup_context is not base.setup_context
+        cls._has_jvp = base is not None and cls.jvp is not base.jvp
         super().__init__(name, bases, attrs)
 
 

@@ -1,10 +1,11 @@
 """Transforms by forward mode: jvp, jacfwd, hessian and linearize.
 
-`jvp` carries tangents along while the function runs, and `jacfwd` all unit vectors at once. Where
-an operator without a forward rule is on the way, inside vmap, and for `linearize`, whose tangents
-come after the evaluation, the product is computed by two reverse passes: the first one, for
-gradients u of the outputs, is linear in u, and its gradient by u in the direction of the tangents
-is the product. Both are exact.
+`jvp` carries tangents along while the function runs, and `jacfwd` all unit vectors at once.
+`linearize`, whose tangents come after the evaluation, carries leaves along: the tangents of the
+outputs are linear in them, and for given ones they are computed by two reverse passes. The first,
+for gradients u of the outputs, is linear in u; its gradient by u in the direction of the tangents
+is the product. The same two passes over the function itself are what is left where forward mode
+did not see a call.
 """
 
 from __future__ import annotations
@@ -27,23 +28,30 @@ Tensor = facula.Tensor
 
 
 class Pushforward:
-    """The linear map from tangents of leaves to tangents of outputs."""
+    """The linear map from tangents of leaves to tangents of outputs.
 
-    def __init__(self, ctx: Leaves) -> None:
+    Where both are those of another function than `ctx` ran, they are given.
+    """
+
+    def __init__(
+        self,
+        ctx: Leaves,
+        leaves: list[Tensor] | None = None,
+        outputs: list[Tensor] | None = None,
+    ) -> None:
         self.ctx = ctx
-        self.used = [i for i, o in enumerate(ctx.outputs) if o.requires_grad]
-        roots = [ctx.outputs[i] for i in self.used]
+        self.outputs = ctx.outputs if outputs is None else outputs
+        leaves = ctx.leaves if leaves is None else leaves
+        self.used = [i for i, o in enumerate(self.outputs) if o.requires_grad]
+        roots = [self.outputs[i] for i in self.used]
         self.seeds = [facula.zeros_like(o.detach()).requires_grad_() for o in roots]
-        self.grads: tuple = (None,) * len(ctx.leaves)
+        self.grads: tuple = (None,) * len(leaves)
         if roots:
             with facula.enable_grad():
-                self.grads = _C._run_backward(
-                    roots, self.seeds, True, True, ctx.leaves, True, False
-                )
+                self.grads = _C._run_backward(roots, self.seeds, True, True, leaves, True, False)
 
     def push(self, tangents: list[Tensor | None]) -> list[Tensor]:
         """The tangents of the outputs, plain; None stands for a tangent of zeros."""
-        ctx = self.ctx
         pairs = [
             (g, t)
             for g, t in zip(self.grads, tangents, strict=True)
@@ -52,14 +60,14 @@ class Pushforward:
         found: tuple = (None,) * len(self.seeds)
         if pairs:
             roots, given = zip(*pairs, strict=True)
-            record = ctx.wants_record(list(given))
+            record = self.ctx.wants_record(list(given))
             found = _C._run_backward(roots, given, True, record, self.seeds, True, False)
-        out: list = [None] * len(ctx.outputs)
+        out: list = [None] * len(self.outputs)
         for i, t in zip(self.used, found, strict=True):
             out[i] = t
         return [
             facula.zeros_like(o.detach()) if t is None else t
-            for t, o in zip(out, ctx.outputs, strict=True)
+            for t, o in zip(out, self.outputs, strict=True)
         ]
 
 
@@ -119,7 +127,7 @@ def jvp(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. "
             "This is not allowed with strict=True."
         )
-    pushed = ctx.known_tangents()
+    pushed = ctx.tangents
     if pushed is None:
         pushed = Pushforward(ctx).push([show(t, ctx.levels) for t in flat])
     out = tree_unflatten([hide(t, ctx.levels) for t in pushed], ctx.output_spec)
@@ -137,8 +145,7 @@ def linearize(func: Callable, *primals: Any) -> tuple:
     tensor(6.)
 
     """
-    ctx, spec, _ = pullback(func, primals, False, "linearize")
-    push = Pushforward(ctx)
+    ctx, spec, push = _linear_part(func, primals)
 
     def jvp_fn(*tangents: Any) -> Any:
         flat, got = tree_flatten(tangents)
@@ -156,6 +163,23 @@ def linearize(func: Callable, *primals: Any) -> tuple:
         return tree_unflatten([hide(t, ctx.levels) for t in pushed], ctx.output_spec)
 
     return ctx.released_outputs(), jvp_fn
+
+
+def _linear_part(func: Callable, primals: tuple) -> tuple[Leaves, Any, Pushforward]:
+    """Run a function with tangents that are leaves: those of its outputs are linear in them."""
+    recorded = facula.is_grad_enabled()
+    levels = Leaves("linearize").levels
+    seeds = [
+        facula.zeros_like(show(x, levels).detach()).requires_grad_()
+        for x in tree_flatten(primals)[0]
+    ]
+    with facula.enable_grad():
+        tangents = [hide(t, levels) for t in seeds]
+        ctx, spec, _ = pullback(func, primals, False, "linearize", tangents=tangents)
+    ctx.recorded = recorded
+    if ctx.tangents is None:
+        return ctx, spec, Pushforward(ctx)
+    return ctx, spec, Pushforward(ctx, seeds, ctx.tangents)
 
 
 def jacfwd(
@@ -200,9 +224,8 @@ def jacfwd(
         # Different draws for each column would make the outputs themselves differ by column.
         columns_at = None if randomness == "different" else randomness
         ctx, _, aux = pullback(of_chosen, chosen, has_aux, "jacfwd", columns=columns_at)
-        known = ctx.known_tangents()
-        if known is not None:
-            columns = _split_columns(known, flat_in)
+        if ctx.tangents is not None:
+            columns = _split_columns([hide(t, ctx.levels) for t in ctx.tangents], flat_in)
         else:
             push = Pushforward(ctx)
             columns = [_columns(push, k, flat_in) for k in range(len(flat_in))]
@@ -217,10 +240,10 @@ def jacfwd(
 
 
 def _split_columns(tangents: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
-    """The derivatives of all outputs, [unit vectors, *output] each, by input, as `_columns`."""
+    """The derivatives of all outputs, [*output, unit vectors] each, by input, as `_columns`."""
     columns: list[list[Tensor]] = [[] for _ in inputs]
     for t in tangents:
-        parts = t.movedim(0, -1).split([x.numel() for x in inputs], -1)
+        parts = t.split([x.numel() for x in inputs], -1)
         for k, (part, x) in enumerate(zip(parts, inputs, strict=True)):
             columns[k].append(part.reshape(*part.shape[:-1], *x.shape))
     return columns

@@ -51,6 +51,7 @@ class Leaves:
         self.linked = False  # whether the outputs depend on anything but the leaves
         self.forward: Any = None  # the level of forward mode that carries tangents along
         self.columns: tuple | None = None  # the level and the number of the unit vectors
+        self.tangents: list[Tensor] | None = None  # of the outputs, where they are known
 
     def add(self, t: Any, where: str) -> Tensor:
         """Make a leaf for an input and give what the function shall see."""
@@ -94,67 +95,70 @@ class Leaves:
         with facula.enable_grad():
             self.outputs = [show(t, self.levels) for t in flat]
         self.linked = self.recorded and _C._depends_on_others(self.outputs, self.leaves)
+        self.tangents = self.known_tangents()
+
+    @property
+    def outermost(self) -> int:
+        """The vmap that forward mode runs beneath, so that it sees plain tensors; 0 for none."""
+        return self.levels[0][0] if self.levels else 0
 
     def start_forward(self, tangents: list[Tensor]) -> None:
-        """Carry tangents of the leaves along; not inside vmap, whose samples have no tangents."""
-        if self.levels:
-            return
-        self.forward = _C._forward_push()
+        """Carry tangents of the leaves along."""
+        self.forward = _C._forward_push(self.outermost)
         for leaf, tangent in zip(self.leaves, tangents, strict=True):
-            self.set_tangent(self.forward, leaf, tangent)
+            self.set_tangent(self.forward, leaf, show(tangent, self.levels))
 
     def start_columns(self, randomness: str) -> None:
         """Carry all unit vectors of the leaves along, as samples of a vmap over the tangents."""
-        count = sum(leaf.numel() for leaf in self.leaves)
-        if self.levels or count == 0:
+        depth = len(self.levels)
+        sizes = [leaf.shape[depth:].numel() for leaf in self.leaves]
+        count = sum(sizes)
+        if count == 0:
             return
-        level = _C._vmap_push(count, {"error": 0, "same": 1}[randomness])
+        level = _C._vmap_push(count, {"error": 0, "same": 1}[randomness], self.outermost)
         _column_levels.add(level)
         self.columns = (level, count)
-        self.forward = _C._forward_push()
+        self.forward = _C._forward_push(self.outermost)
         start = 0
-        for leaf in self.leaves:
-            n = leaf.numel()
+        for leaf, n in zip(self.leaves, sizes, strict=True):
             units = facula.zeros(count, n, dtype=leaf.dtype, device=leaf.device)
             units[start : start + n] = facula.eye(n, dtype=leaf.dtype, device=leaf.device)
-            tangent = _C._vmap_hide(units.reshape(count, *leaf.shape), level)
+            units = units.reshape(count, *[1] * depth, *leaf.shape[depth:])
+            tangent = _C._vmap_hide(units.expand(count, *leaf.shape), level)
             self.set_tangent(self.forward, leaf, tangent)
             start += n
 
     def set_tangent(self, level: Any, leaf: Tensor, tangent: Tensor) -> None:
         """Give a leaf its tangent in a level of forward mode."""
-        linked = self.recorded and (not leaf.is_leaf or tangent.requires_grad)
+        linked = tangent.requires_grad or (self.recorded and not leaf.is_leaf)
         _C._forward_set(level, leaf, tangent, linked)
 
     def end_forward(self) -> None:
-        """Stop carrying tangents along; those that are known may still be asked for."""
+        """Stop carrying tangents along."""
         if self.forward is not None:
-            _C._forward_pop()
+            _C._forward_pop(self.forward)
+            self.forward = None
         if self.columns is not None:
             _column_levels.discard(self.columns[0])
-            _C._vmap_pop()
+            _C._vmap_pop(self.columns[0])
 
     def known_tangents(self) -> list[Tensor] | None:
-        """The tangents of all outputs, or None if one of them is not known."""
+        """The tangents of all outputs, with columns last; None if one of them is not known."""
         if self.forward is None:
             return None
         found = [_C._forward_get(self.forward, o) for o in self.outputs]
         if not all(known for known, _ in found):
             return None
-        if self.columns is not None:
-            return [self._columns_of(t, o) for (_, t), o in zip(found, self.outputs, strict=True)]
+        pairs = [(t, o.detach()) for (_, t), o in zip(found, self.outputs, strict=True)]
+        if self.columns is None:
+            return [facula.zeros_like(o) if t is None else self._release(t) for t, o in pairs]
+        level, count = self.columns
         return [
-            facula.zeros_like(o.detach()) if t is None else self._release(t)
-            for (_, t), o in zip(found, self.outputs, strict=True)
+            facula.zeros_like(o).unsqueeze(-1).expand(*o.shape, count)
+            if t is None
+            else self._release(_C._vmap_show(t, level, count).movedim(0, -1))
+            for t, o in pairs
         ]
-
-    def _columns_of(self, tangent: Tensor | None, output: Tensor) -> Tensor:
-        """The tangents of an output for all unit vectors, [unit vectors, *output]."""
-        level, count = self.columns or (0, 0)
-        if tangent is None:
-            zeros = facula.zeros_like(output.detach())
-            return zeros.expand(count, *zeros.shape)
-        return self._release(_C._vmap_show(tangent, level, count))
 
     def release(self, tree: Any) -> Any:
         """Results for the program around: a part of its graph only if they depend on it."""

@@ -147,12 +147,12 @@ def pullback(
         if columns is not None:
             ctx.start_columns(columns)
         result = ctx.run(func, inputs, kwargs or {})
+        aux = None
+        if has_aux:
+            result, aux = split_aux(result, f"{name}(f, *primals)")
+        ctx.set_outputs(result)
     finally:
         ctx.end_forward()
-    aux = None
-    if has_aux:
-        result, aux = split_aux(result, f"{name}(f, *primals)")
-    ctx.set_outputs(result)
     return ctx, spec, aux
 
 

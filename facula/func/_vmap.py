@@ -150,7 +150,7 @@ def _run(
         return tree_unflatten(shown, out_spec)
     finally:
         del _randomness_of_level[level]
-        _C._vmap_pop()
+        _C._vmap_pop(level)
 
 
 def _chunks(flat: list, dims: list, size: int, chunk: int) -> Iterable[tuple[list, int]]:

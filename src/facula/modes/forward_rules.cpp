@@ -89,10 +89,7 @@ Tangents pointwise(const ForwardCall& c) {
   const Tensor& r = c.result(0);
   Node* node = grad_fn(r);
   if (!node || r.is_complex()) return {};
-  struct Unpruned {
-    const Pruning* before = std::exchange(tls.pruning, nullptr);
-    ~Unpruned() { tls.pruning = before; }
-  } unpruned;
+  Unpruned all;
   Tensor total;
   for (size_t i = 0; i < c.args.size(); ++i) {
     if (c.args[i].is<Tensor>() && c.value(i).is_complex()) return {};

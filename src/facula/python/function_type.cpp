@@ -3,10 +3,13 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include <optional>
+
 #include "facula/autograd/engine.h"
 #include "facula/autograd/function.h"
 #include "facula/core/observer.h"
 #include "facula/python/arguments.h"
+#include "facula/python/function_jvp.h"
 #include "facula/python/node_type.h"
 
 namespace facula::python {
@@ -129,6 +132,7 @@ int context_clear(PyObject* self) {
   PyFunctionContext* c = as_context(self);
   Py_CLEAR(c->dict);
   Py_CLEAR(c->to_save);
+  Py_CLEAR(c->for_forward);
   Py_CLEAR(c->dirty);
   Py_CLEAR(c->non_differentiable);
   Py_CLEAR(c->needs_input_grad);
@@ -141,6 +145,7 @@ int context_traverse(PyObject* self, visitproc visit, void* arg) {
   PyFunctionContext* c = as_context(self);
   Py_VISIT(c->dict);
   Py_VISIT(c->to_save);
+  Py_VISIT(c->for_forward);
   Py_VISIT(c->dirty);
   Py_VISIT(c->non_differentiable);
   Py_VISIT(c->needs_input_grad);
@@ -188,6 +193,7 @@ PyObject* set_materialize(PyObject* self, PyObject* value) {
 PyObject* saved_tensors(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     PyFunctionContext* c = as_context(self);
+    if (c->for_forward) return Py_NewRef(c->for_forward);
     if (c->node ? c->node->released : c->freed) {
       raise_error(ErrorKind::kRuntime, "Trying to backward through the graph a second time (or ",
                   "directly access saved tensors after they have already been freed). Saved ",
@@ -215,6 +221,14 @@ int set_needs(PyObject* self, PyObject* value, void*) {
   Py_XSETREF(as_context(self)->needs_input_grad, Py_XNewRef(value));
   return 0;
 }
+PyObject* get_for_forward(PyObject* self, void*) {
+  PyObject* v = as_context(self)->for_forward;
+  return Py_NewRef(v ? v : Py_None);
+}
+int set_for_forward(PyObject* self, PyObject* value, void*) {
+  Py_XSETREF(as_context(self)->for_forward, Py_XNewRef(value));
+  return 0;
+}
 PyObject* get_materialize(PyObject* self, void*) {
   return PyBool_FromLong(as_context(self)->materialize);
 }
@@ -238,6 +252,8 @@ PyMethodDef context_methods[] = {
 PyGetSetDef context_getset[] = {
     {"saved_tensors", saved_tensors, nullptr, "The tensors given to save_for_backward.", nullptr},
     {"saved_variables", saved_tensors, nullptr, nullptr, nullptr},
+    {"saved_for_forward", get_for_forward, set_for_forward,
+     "The tensors given to save_for_forward, until the call has ended.", nullptr},
     {"needs_input_grad", get_needs, set_needs, "Which inputs need a gradient.", nullptr},
     {"materialize_grads", get_materialize, put_materialize, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
@@ -419,10 +435,14 @@ PyObject* function_apply(PyObject*, PyObject* all, PyObject* kwargs) {
     bool record = any && grad_enabled();
     Ref<FunctionNode> node;
     if (record) node = make_node(cls, ctx.get(), args);
+    std::optional<FunctionTangents> tangents;
+    if (record && tls.above) [[unlikely]]
+      tangents.emplace(args);
     Owned output = call_forward(cls, ctx.get(), args, kwargs);
     check_dirty(as_context(ctx.get()), output.get());
     if (!record) {
       Py_CLEAR(as_context(ctx.get())->to_save);
+      Py_CLEAR(as_context(ctx.get())->for_forward);
       return output.release();
     }
     Owned result;
@@ -437,6 +457,8 @@ PyObject* function_apply(PyObject*, PyObject* all, PyObject* kwargs) {
       result = record_output(*node, output.get(), args);
     }
     save_tensors(*node);
+    if (tangents) tangents->carry(cls, *node, args, result.get());
+    Py_CLEAR(node->context->for_forward);
     Py_CLEAR(node->context->dirty);
     Py_CLEAR(node->context->non_differentiable);
     return result.release();

@@ -35,7 +35,8 @@ struct PyFunctionContext {
   PyObject* metadata;
   std::vector<SavedTensor>* saved;
   bool materialize;
-  bool freed;  // whether the node is gone and had let go of what was saved
+  bool freed;             // whether the node is gone and had let go of what was saved
+  PyObject* for_forward;  // what save_for_forward was given, until apply has ended
 };
 extern PyTypeObject function_context_type;  // facula._C._FunctionBase
 

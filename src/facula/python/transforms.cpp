@@ -12,18 +12,31 @@ namespace facula::python {
 
 namespace {
 
-// _vmap_push(size, randomness) starts a level and gives its number.
+// The running vmap of a number; null for 0.
+const Vmap* vmap_of(PyObject* number) {
+  int64_t level = to_int64(number, "vmap");
+  for (const Vmap* v : active_vmaps()) {
+    if (v->level() == level) return v;
+  }
+  FACULA_CHECK(level == 0, kRuntime, "vmap: level ", level, " has ended already");
+  return nullptr;
+}
+
+// _vmap_push(size, randomness, under=0) starts a level, beneath another or as the innermost one,
+// and gives its number.
 PyObject* vmap_push(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guarded([&]() -> PyObject* {
-    FACULA_CHECK(n == 2, kType, "_vmap_push() takes 2 arguments");
+    FACULA_CHECK(n == 2 || n == 3, kType, "_vmap_push() takes 2 or 3 arguments");
     auto randomness = static_cast<Randomness>(to_int64(args[1], "vmap"));
+    Aside above(n == 3 ? vmap_of(args[2]) : nullptr);
     return PyLong_FromLongLong(push_vmap(to_int64(args[0], "vmap"), randomness));
   });
 }
 
-PyObject* vmap_pop(PyObject*, PyObject*) {
+// _vmap_pop(level)
+PyObject* vmap_pop(PyObject*, PyObject* level) {
   return guarded([&]() -> PyObject* {
-    pop_vmap();
+    take_off(vmap_of(level));
     Py_RETURN_NONE;
   });
 }
@@ -136,9 +149,10 @@ const std::shared_ptr<Forward>& level_of(PyObject* o) {
   return *static_cast<std::shared_ptr<Forward>*>(p);
 }
 
-// _forward_push() starts a level for the calling thread.
-PyObject* forward_push(PyObject*, PyObject*) {
+// _forward_push(under) starts a level for the calling thread, beneath a vmap or, for 0, above all.
+PyObject* forward_push(PyObject*, PyObject* under) {
   return guarded([&]() -> PyObject* {
+    Aside above(vmap_of(under));
     auto level = std::make_unique<std::shared_ptr<Forward>>(std::make_shared<Forward>());
     Owned capsule = own(PyCapsule_New(level.get(), kLevel, [](PyObject* o) {
       delete static_cast<std::shared_ptr<Forward>*>(PyCapsule_GetPointer(o, kLevel));
@@ -148,9 +162,10 @@ PyObject* forward_push(PyObject*, PyObject*) {
   });
 }
 
-PyObject* forward_pop(PyObject*, PyObject*) {
+// _forward_pop(level)
+PyObject* forward_pop(PyObject*, PyObject* level) {
   return guarded([&]() -> PyObject* {
-    InterpreterStack::of_thread().pop(StackSide::kAbove);
+    take_off(level_of(level).get());
     Py_RETURN_NONE;
   });
 }
@@ -176,12 +191,12 @@ PyObject* forward_get(PyObject*, PyObject* const* args, Py_ssize_t n) {
 }
 
 PyMethodDef functions[] = {
-    {"_forward_push", forward_push, METH_NOARGS, nullptr},
-    {"_forward_pop", forward_pop, METH_NOARGS, nullptr},
+    {"_forward_push", forward_push, METH_O, nullptr},
+    {"_forward_pop", forward_pop, METH_O, nullptr},
     {"_forward_set", fast(forward_set), METH_FASTCALL, nullptr},
     {"_forward_get", fast(forward_get), METH_FASTCALL, nullptr},
     {"_vmap_push", fast(vmap_push), METH_FASTCALL, nullptr},
-    {"_vmap_pop", vmap_pop, METH_NOARGS, nullptr},
+    {"_vmap_pop", vmap_pop, METH_O, nullptr},
     {"_vmap_levels", vmap_levels, METH_NOARGS, nullptr},
     {"_vmap_hide", fast(vmap_hide), METH_FASTCALL, nullptr},
     {"_vmap_show", fast(vmap_show), METH_FASTCALL, nullptr},

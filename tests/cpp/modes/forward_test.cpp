@@ -53,23 +53,68 @@ TEST(ForwardMode, ConstantsHaveNoTangent) {
   EXPECT_FALSE(requires_grad(level.of(mul(x, x)).value));
 }
 
-TEST(ForwardMode, NothingIsKnownBehindAnOperatorWithoutARule) {
+TEST(ForwardMode, OperatorsWithoutARuleTakeTwoReversePasses) {
   Level level;
-  Tensor x = full(IntList({2, 2}), Scalar(1.0), kFloat64);
+  Tensor x = eye(2, kFloat64);
   set_requires_grad(x, true);
   level.forward->set(x, ones_like(x), false);
-  EXPECT_FALSE(level.of(linalg_det(add(x, eye(2, kFloat64)))).known);
+  Tangent found = level.of(linalg_det(mul(x, 3)));
+  ASSERT_TRUE(found.known);
+  EXPECT_DOUBLE_EQ(first(found.value), 18);  // of (3 + 3 h)^2 - (3 h)^2
 }
 
-TEST(ForwardMode, WritesForgetTheTangentsOfTheStorage) {
+TEST(ForwardMode, WritesChangeTheTangentsOfAllViews) {
   Level level;
   Tensor x = leaf(2);
   level.forward->set(x, ones_like(x), false);
-  Tensor y = mul(x, 2), part = narrow(y, 0, 0, 1);
-  EXPECT_TRUE(level.of(part).known);
-  mul_(y, x);
-  EXPECT_FALSE(level.of(y).known);
-  EXPECT_FALSE(level.of(part).known);
+  Tensor y = mul(x, 2), part = narrow(y, 0, 0, 1), rest = narrow(y, 0, 1, 2);
+  mul_(part, narrow(x, 0, 0, 1));
+  ASSERT_TRUE(level.of(y).known);
+  EXPECT_DOUBLE_EQ(first(level.of(y).value), 8);  // of 2 x^2
+  EXPECT_DOUBLE_EQ(level.of(y).value.data_as<double>()[1], 2);
+  EXPECT_DOUBLE_EQ(first(level.of(part).value), 8);
+  EXPECT_DOUBLE_EQ(first(level.of(rest).value), 2);
+}
+
+TEST(ForwardMode, WritesThatAreNotRecordedChangeNothing) {
+  Level level;
+  Tensor x = leaf(2);
+  level.forward->set(x, ones_like(x), false);
+  {
+    NoGrad off;
+    mul_(x, 3);
+  }
+  EXPECT_DOUBLE_EQ(first(level.of(mul(x, x)).value), 12);
+}
+
+TEST(ForwardMode, ResultsThatWereSavedHaveTheTangentOfTheResult) {
+  Level level;
+  Tensor x = leaf(2);
+  level.forward->set(x, ones_like(x), false);
+  Tensor y = mul(x, 2), twin = detach(y);
+  twin->grad_fn = y->grad_fn;
+  twin->grad_fn->retain();
+  twin->flags |= kRequiresGrad;
+  ASSERT_TRUE(level.of(twin).known);
+  EXPECT_DOUBLE_EQ(first(level.of(twin).value), 2);
+}
+
+TEST(ForwardMode, LevelsAreTakenOffWhereverTheyAre) {
+  auto outer = std::make_shared<Forward>(), inner = std::make_shared<Forward>();
+  InterpreterStack& stack = InterpreterStack::of_thread();
+  stack.push(StackSide::kAbove, outer);
+  stack.push(StackSide::kAbove, inner);
+  {
+    Aside aside(outer.get());
+    EXPECT_TRUE(stack.active(StackSide::kAbove).empty());
+    Aside nothing(outer.get());
+  }
+  ASSERT_EQ(stack.active(StackSide::kAbove).size(), 2u);
+  take_off(outer.get());
+  ASSERT_EQ(stack.active(StackSide::kAbove).size(), 1u);
+  EXPECT_EQ(stack.active(StackSide::kAbove)[0], inner);
+  EXPECT_THROW(take_off(outer.get()), Error);
+  take_off(inner.get());
 }
 
 TEST(ForwardMode, RefusesTangentsOfAnotherShape) {

@@ -196,6 +196,31 @@ def test_batched_tangents_that_differ():
         gradcheck(f, values(3), check_forward_ad=True, check_batched_forward_grad=True)
 
 
+def test_tangents_that_are_not_there():
+    class Custom(facula.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.set_materialize_grads(False)
+            return x + y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, g
+
+        @staticmethod
+        def jvp(ctx, tx, ty):
+            if tx is None or ty is None:
+                return tx if ty is None else ty
+            return tx + wrong * ty
+
+    for wrong in (1, 2):
+        flags = {"check_forward_ad": True, "raise_exception": False}
+        assert gradcheck(Custom.apply, (values(3), values(3)), **flags) is (wrong == 1)
+        assert gradcheck(Custom.apply, (values(3), values(3)), **flags, check_undefined_grad=False)
+    with pytest.raises(GradcheckError, match="input 0 has an undefined tangent value"):
+        gradcheck(Custom.apply, (values(3), values(3)), check_forward_ad=True)
+
+
 def test_wrong_second_derivatives():
     class Custom(facula.autograd.Function):
         @staticmethod
