@@ -1,7 +1,5 @@
 // Batching rules of operators with index tensors: shared indices move their dimension up, indices
 // of each sample get the number of the sample as a further index.
-#include <string_view>
-
 #include "facula/base/error.h"
 #include "facula/modes/vmap.h"
 #include "facula/ops/arithmetic_functions.h"
@@ -23,7 +21,8 @@ Tensor as_line(const BatchCall& call, const Tensor& t) {
 }
 
 // A rule for samples of one dimension or more, where tensors in arguments K may have none: those
-// count as lines of one element. The result has the dimensions of argument L.
+// count as lines of one element. The result has the dimensions of argument L; where that has none,
+// a result of another length than one is refused by the operator itself.
 template <BatchRule kRule, size_t L, size_t... K>
 Values of_lines(BatchCall& call) {
   if (((call.rank(K) > 0) && ...)) return kRule(call);
@@ -34,7 +33,9 @@ Values of_lines(BatchCall& call) {
   if (out.empty()) return out;
   if (call.op.writes) return Values{call.args[0]};
   if (call.rank(L) > 0) return out;
-  return call.hide(select(batch_value(out[0].as<Tensor>()), 1, 0));
+  Tensor line = batch_value(out[0].as<Tensor>());
+  if (line.size(1) != 1) return {};
+  return call.hide(select(line, 1, 0));
 }
 
 // The tensors of a call, all with samples in front (the first itself, where it is written to), and
@@ -84,18 +85,19 @@ Tensor long_table(const Tensor& x, int64_t d) {
   return reshape(y, sizes);
 }
 
-bool is_fill(const BatchCall& call) {
-  return std::string_view(call.op.name).starts_with("index_fill");
-}
+bool is_position(DType t) { return t == kInt32 || t == kInt64; }
+
+// How positions are read: index_fill's may count from the end.
+enum class Positions { kFromFront, kFromEither };
 
 // index_add and its kin with indices of each sample: along the rows of one long table. Writes go
 // to a copy of the table, which is then stored.
-template <size_t... K>
+template <Positions kPositions, size_t... K>
 Values own_index(BatchCall& call) {
   std::vector<Value> args(call.args.begin(), call.args.end());
   int64_t d = wrap_dim(args[1].integer(), call.rank(0), call.op.name) + 1;
   Tensor x = call.front(0), y = transpose(x, 1, d), index = call.value(2);
-  if (call.rank(2) != 1 || call.size == 0 || y.numel() == 0 || !is_integral(index.dtype())) {
+  if (call.rank(2) != 1 || call.size == 0 || y.numel() == 0 || !is_position(index.dtype())) {
     return {};
   }
   if (call.op.writes && overlaps_itself(x)) return {};
@@ -105,7 +107,7 @@ Values own_index(BatchCall& call) {
     args[k] = Value(long_table(call.front(k), d));
   }
   if (call.op.writes) args[0] = Value(clone(args[0].as<Tensor>()));
-  if (is_fill(call)) index = from_front(call, index, y.size(1));
+  if (kPositions == Positions::kFromEither) index = from_front(call, index, y.size(1));
   args[1] = Value(int64_t{0});
   args[2] = Value(reshape(shifted(call, index, y.size(1)), {-1}));
   Tensor table = call.again(std::move(args))[0].as<Tensor>();
@@ -116,9 +118,9 @@ Values own_index(BatchCall& call) {
 }
 
 // index_add and its kin along dimension 1 of the arguments, with one shared index.
-template <size_t... K>
+template <Positions kPositions, size_t... K>
 Values shared_index(BatchCall& call) {
-  if (call.batched(2)) return own_index<K...>(call);
+  if (call.batched(2)) return own_index<kPositions, K...>(call);
   std::vector<Value> args(call.args.begin(), call.args.end());
   for (size_t k : {K...}) {
     if (call.rank(k) != call.rank(0)) return {};
@@ -129,8 +131,8 @@ Values shared_index(BatchCall& call) {
 }
 
 Values index_select_rule(BatchCall& call) {
-  if (!call.batched(2)) return shared_index<0>(call);
-  if (call.rank(2) != 1) return {};
+  if (!call.batched(2)) return shared_index<Positions::kFromFront, 0>(call);
+  if (call.rank(2) != 1 || !is_position(call.args[2].as<Tensor>().dtype())) return {};
   Tensor x = call.front(0), index = call.value(2);
   int64_t dim = wrap_dim(call.args[1].integer(), call.rank(0), "index_select") + 1;
   check_positions(call, index, x.size(dim));
@@ -337,14 +339,14 @@ constexpr NamedRule kRules[] = {
     {"scatter_value_combined", of_lines<with_front<0, 2>, 0, 0, 2>},
     {"scatter_value_combined_", of_lines<with_front<0, 2>, 0, 0, 2>},
     {"index_select", of_lines<index_select_rule, 0, 0, 2>},
-    {"index_add", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
-    {"index_add_", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
-    {"index_copy", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
-    {"index_copy_", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
-    {"index_fill", of_lines<shared_index<0>, 0, 0, 2>},
-    {"index_fill_", of_lines<shared_index<0>, 0, 0, 2>},
-    {"index_reduce", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
-    {"index_reduce_", of_lines<shared_index<0, 3>, 0, 0, 2, 3>},
+    {"index_add", of_lines<shared_index<Positions::kFromFront, 0, 3>, 0, 0, 2, 3>},
+    {"index_add_", of_lines<shared_index<Positions::kFromFront, 0, 3>, 0, 0, 2, 3>},
+    {"index_copy", of_lines<shared_index<Positions::kFromFront, 0, 3>, 0, 0, 2, 3>},
+    {"index_copy_", of_lines<shared_index<Positions::kFromFront, 0, 3>, 0, 0, 2, 3>},
+    {"index_fill", of_lines<shared_index<Positions::kFromEither, 0>, 0, 0, 2>},
+    {"index_fill_", of_lines<shared_index<Positions::kFromEither, 0>, 0, 0, 2>},
+    {"index_reduce", of_lines<shared_index<Positions::kFromFront, 0, 3>, 0, 0, 2, 3>},
+    {"index_reduce_", of_lines<shared_index<Positions::kFromFront, 0, 3>, 0, 0, 2, 3>},
     {"masked_scatter", masked_scatter_rule},
     {"masked_scatter_", masked_scatter_rule},
     {"index", index_rule},

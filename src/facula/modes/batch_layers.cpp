@@ -241,7 +241,9 @@ Values attend_tiled_rule(BatchCall& call) {
 // [B, rows, ...] as [rows * B, ...], and back.
 Tensor into_rows(const Tensor& x) { return fold_samples(transpose(x, 0, 1)); }
 Tensor out_of_rows(const Tensor& x, int64_t samples) {
-  return transpose(unfold_samples(x, x.size(0) / samples), 0, 1);
+  Sizes sizes = prepended(x.sizes(), x.size(0) / samples);
+  sizes[1] = samples;
+  return transpose(reshape(x, sizes), 0, 1);
 }
 
 // Samples with shared weights are a wider batch: row r of all samples, then row r + 1. Steps that

@@ -139,6 +139,24 @@ def test_a_position_outside_one_sample_is_refused(f: Callable, bad: int) -> None
         vmap(f)(facula.randn(3, 4, 2), index)
 
 
+@pytest.mark.parametrize(
+    ("f", "x", "index"),
+    [
+        (lambda x, i: x.index_select(0, i), facula.ones(3), facula.zeros(3, 2).long()),
+        (lambda x, i: x.index_select(0, i), facula.ones(3, 4), facula.zeros(3, 2).short()),
+        (lambda x, i: x.index_add(0, i, x[:2]), facula.ones(3, 4), facula.zeros(3, 2).byte()),
+        (lambda x, i: x.index_fill(0, i, 2.0), facula.ones(3, 4), facula.zeros(3, 2).short()),
+    ],
+)
+def test_what_one_sample_is_refused_all_are(f: Callable, x: facula.Tensor, index: facula.Tensor):
+    with pytest.raises((IndexError, RuntimeError)):
+        f(x[0], index[0])
+    for dims in ((0, 0), (None, 0), (0, None)):
+        args = [t if d == 0 else t[0] for t, d in zip((x, index), dims, strict=True)]
+        with pytest.raises((IndexError, RuntimeError)):
+            vmap(f, dims)(*args)
+
+
 def test_writes_into_samples_reach_the_input() -> None:
     x, i = facula.zeros(B, 2, 4), facula.tensor([[0, 1], [3, 3], [2, 0]])
     y = vmap(lambda t, k: t.index_add_(1, k, facula.ones(2, 2)))(x, i)
@@ -408,6 +426,7 @@ def test_recurrent_layers_with_shared_weights(kind: type) -> None:
         return out.data.detach()
 
     check(packed, x)
+    assert vmap(lambda x: layer(x)[0])(facula.ones(B, 6, 0, 4)).shape == (B, 6, 0, 10)
     if kind is nn.LSTM:
         projected = nn.LSTM(4, 5, proj_size=3)
         h, c = facula.randn(1, 2, 3, B), facula.randn(1, 2, 5, B)
