@@ -72,7 +72,6 @@ class Task {
   void accumulate_observed(AccumulateGrad* leaf, Tensor gradient);
   void capture(Node* n, const Gradients& grads);
   void apply(Node* n, Gradients& grads, Gradients& grads_in);
-  void fill_undefined(Node* n, Gradients& grads);
   void finish(Node* n, bool owned);
   void give_up(Node* n);
 
@@ -155,21 +154,37 @@ void Task::queue(Node* n) {
   std::push_heap(heap_.begin(), heap_.end());
 }
 
+// Takes a node for a pass. If another has it, what the node saved outlives that one.
+bool claim(Node* n, uint64_t pass) {
+  uint64_t owner = n->owner.load(std::memory_order_acquire);
+  if (owner == 0 && n->owner.compare_exchange_strong(owner, pass, std::memory_order_acq_rel)) {
+    return true;
+  }
+  uint8_t idle = Node::kIdle;
+  n->state.compare_exchange_strong(idle, Node::kContended, std::memory_order_acq_rel);
+  return false;
+}
+
+// The pass that has a node may be freeing what the node saved; if so, that ends soon.
+void await_release(const Node* n) {
+  for (int i = 0; n->state.load(std::memory_order_acquire) == Node::kReleasing && !n->released &&
+                  n->owner.load(std::memory_order_acquire) != 0 && i < 100000;
+       ++i) {
+    sched_yield();
+  }
+}
+
 Gradients& Task::slots(Node* n) {
   if (!spilled_.empty()) [[unlikely]] {
     auto it = spilled_.find(n);
     if (it != spilled_.end()) return it->second;
   }
-  uint64_t owner = n->owner.load(std::memory_order_acquire);
-  if (owner == id_) return n->pending;
-  if (owner == 0 && n->owner.compare_exchange_strong(owner, id_, std::memory_order_acq_rel)) {
+  if (n->owner.load(std::memory_order_acquire) == id_) return n->pending;
+  if (claim(n, id_)) {
     n->pending.resize(n->outputs.size());
     queue(n);
     return n->pending;
   }
-  // Another pass has it: its saved tensors must outlive that pass.
-  uint8_t idle = Node::kIdle;
-  n->state.compare_exchange_strong(idle, Node::kContended, std::memory_order_acq_rel);
   Gradients& waiting = spilled_[n];
   waiting.resize(n->outputs.size());
   queue(n);
@@ -183,12 +198,7 @@ Gradients Task::take(Node* n, bool& owned) {
       owned = false;
       Gradients out = std::move(it->second);
       spilled_.erase(it);
-      // The other pass may be freeing what the node saved; if so, that ends soon.
-      for (int i = 0; n->state.load(std::memory_order_acquire) == Node::kReleasing &&
-                      !n->released && n->owner.load(std::memory_order_acquire) != 0 && i < 100000;
-           ++i) {
-        sched_yield();
-      }
+      await_release(n);
       return out;
     }
   }
@@ -208,19 +218,24 @@ inline void Task::accumulate(AccumulateGrad* leaf, Tensor gradient) {
   leaf->accumulate(std::move(gradient));
 }
 
+// Makes a gradient look as the node that gets it expects.
+void fit_to(const Edge& edge, Tensor& gradient, const char* from, size_t index) {
+  Node* n = edge.node.get();
+  if (n->is_accumulator()) [[unlikely]] {
+    return fit_gradient(static_cast<AccumulateGrad*>(n)->leaf_meta(), gradient, from, index);
+  }
+  if (gradient->intercept & kInterceptSparse) [[unlikely]]
+    gradient = fit_layout_of_gradient(gradient, *n);
+  fit_gradient(n->outputs[edge.input_nr], gradient, from, index);
+}
+
 void Task::deliver(const Edge& edge, Tensor gradient, const char* from, size_t index) {
   Node* n = edge.node.get();
   if (!captures_.empty() && !needed_.contains(n)) return;
-  if (n->is_accumulator()) [[unlikely]] {
-    auto* leaf = static_cast<AccumulateGrad*>(n);
-    if (captures_.empty() && !accumulate_) return;
-    fit_gradient(leaf->leaf_meta(), gradient, from, index);
-    if (accumulate_ && !leaf->has_hooks()) return accumulate(leaf, std::move(gradient));
-  } else {
-    if (gradient->intercept & kInterceptSparse) [[unlikely]]
-      gradient = fit_layout_of_gradient(gradient, *n);
-    fit_gradient(n->outputs[edge.input_nr], gradient, from, index);
-  }
+  auto* leaf = n->is_accumulator() ? static_cast<AccumulateGrad*>(n) : nullptr;
+  if (leaf && captures_.empty() && !accumulate_) return;
+  fit_to(edge, gradient, from, index);
+  if (leaf && accumulate_ && !leaf->has_hooks()) return accumulate(leaf, std::move(gradient));
   add_to(slots(n)[edge.input_nr], std::move(gradient));
 }
 
@@ -264,7 +279,7 @@ void Task::capture(Node* n, const Gradients& grads) {
   }
 }
 
-void Task::fill_undefined(Node* n, Gradients& grads) {
+void fill_undefined(Node* n, Gradients& grads) {
   if (grads.size() == 1 || n->takes_undefined()) return;
   for (size_t i = 0; i < grads.size(); ++i) {
     if (grads[i].defined()) continue;
@@ -288,14 +303,7 @@ void check_nan(const Node& n, const Gradients& grads) {
   }
 }
 
-void Task::apply(Node* n, Gradients& grads, Gradients& grads_in) {
-  struct Scope {
-    const Pruning* before = tls.pruning;
-    ~Scope() { tls.pruning = before; }
-  } scope;
-  Pruning pruning{n, &Task::wants, this};
-  tls.pruning = captures_.empty() ? nullptr : &pruning;
-  ObservedNode observed(observer_, CallObserver::kApply, *n);
+void apply_node(Node* n, Gradients& grads, Gradients& grads_in) {
   if (!anomaly_on.load(std::memory_order_relaxed)) [[likely]]
     return n->apply(grads, grads_in);
   try {
@@ -304,6 +312,21 @@ void Task::apply(Node* n, Gradients& grads, Gradients& grads_in) {
   } catch (const Error& e) {
     explain(e, *n);
   }
+}
+
+// What the nodes that run in this thread may leave out, for a scope.
+struct PruningScope {
+  explicit PruningScope(const Pruning* p) : before(std::exchange(tls.pruning, p)) {}
+  ~PruningScope() { tls.pruning = before; }
+  PruningScope(const PruningScope&) = delete;
+  const Pruning* before;
+};
+
+void Task::apply(Node* n, Gradients& grads, Gradients& grads_in) {
+  Pruning pruning{n, &Task::wants, this};
+  PruningScope scope(captures_.empty() ? nullptr : &pruning);
+  ObservedNode observed(observer_, CallObserver::kApply, *n);
+  apply_node(n, grads, grads_in);
 }
 
 // Ends the run of a node: frees what it saved, and lets other passes have it.
@@ -432,15 +455,32 @@ std::vector<Tensor> run_graph(const std::vector<Edge>& roots, Gradients seeds,
   Depth depth;
   std::vector<Tensor> captured;
   {
-    struct Scope {
-      const Pruning* before = std::exchange(tls.pruning, nullptr);
-      ~Scope() { tls.pruning = before; }
-    } scope;
+    PruningScope scope(nullptr);
     Task task(options, captures);
     captured = task.run(roots, std::move(seeds));
   }
   depth.call_back();
   return captured;
+}
+
+Gradients run_node(Node& node, Gradients gradients) {
+  struct Claim {
+    Node* node;
+    bool owned;
+    ~Claim() {
+      if (owned) node->owner.store(0, std::memory_order_release);
+    }
+  } claimed{&node, claim(&node, task_counter.fetch_add(1, std::memory_order_relaxed))};
+  if (!claimed.owned) await_release(&node);
+  PruningScope scope(nullptr);
+  Gradients of_inputs(node.edges.size());
+  fill_undefined(&node, gradients);
+  apply_node(&node, gradients, of_inputs);
+  for (size_t i = 0; i < of_inputs.size(); ++i) {
+    if (!node.edges[i].valid() || !of_inputs[i].defined()) continue;
+    fit_to(node.edges[i], of_inputs[i], node.name(), i);
+  }
+  return of_inputs;
 }
 
 void queue_callback(void (*f)(void*), void* context) {

@@ -50,6 +50,10 @@ FACULA_API std::vector<Tensor> run_graph(const std::vector<Edge>& roots, Gradien
                                          const BackwardOptions& options,
                                          const std::vector<Edge>& captures);
 
+// run_node applies one node, without hooks, to gradients of its outputs (undefined ones count as
+// zeros) and gives those of its inputs; an accumulator adds to its leaf. What the node saved stays.
+FACULA_API Gradients run_node(Node& node, Gradients gradients);
+
 // queue_callback runs f when the outermost backward of this thread has finished.
 FACULA_API void queue_callback(void (*f)(void*), void* context);
 

@@ -267,45 +267,19 @@ PyTypeObject* type_of_name(const char* name) {
   return it->second;
 }
 
-GradMeta output_meta(const Node& n, size_t i) {
-  if (!n.is_accumulator()) return n.outputs[i];
-  return GradMeta(Tensor::borrow(static_cast<const AccumulateGrad&>(n).leaf()));
-}
-
 // A gradient that was given by hand must look as the engine's do: formulas rely on it.
 Tensor expect_gradient(const Node& n, size_t i, PyObject* o) {
   if (o == Py_None) return Tensor();
   FACULA_CHECK(is_tensor(o), kType, "argument ", i, " is not a Variable");
   const Tensor& g = unwrap(o);
-  const GradMeta meta = output_meta(n, i);
+  const GradMeta meta =
+      n.is_accumulator() ? static_cast<const AccumulateGrad&>(n).leaf_meta() : n.outputs[i];
   FACULA_CHECK(g.sizes() == IntList(meta.sizes), kRuntime, n.name(),
                ": expected a gradient of shape ", list_text(meta.sizes), ", got ",
                list_text(g.sizes()));
   FACULA_CHECK(g.device().type == meta.device.type && !(g->intercept & kInterceptSparse), kRuntime,
                n.name(), ": expected a strided gradient on the device of the result");
   return g.dtype() == meta.dtype ? g : gradient_ops.cast(g, meta.dtype);
-}
-
-// What a formula gives may still be broadcast or of another dtype; the engine's passes fit it too.
-Tensor fitted(Tensor g, const GradMeta& meta) {
-  if (!(g.sizes() == IntList(meta.sizes))) g = gradient_ops.sum_to(g, meta.sizes);
-  if (g.is_complex() && !is_complex(meta.dtype)) g = gradient_ops.real(g);
-  return g.dtype() == meta.dtype ? g : gradient_ops.cast(g, meta.dtype);
-}
-
-// run_node applies a node without hooks to the gradients of its outputs, of which one is defined.
-void run_node(Node* n, Gradients& grads, Gradients& inner) {
-  for (size_t i = 0; i < grads.size() && !n->takes_undefined(); ++i) {
-    if (grads[i].defined()) continue;
-    const GradMeta meta = output_meta(*n, i);
-    grads[i] = gradient_ops.zeros(meta.sizes, meta.dtype, meta.device);
-  }
-  n->apply(grads, inner);
-  for (size_t i = 0; i < n->edges.size(); ++i) {
-    const Edge& e = n->edges[i];
-    if (!e.valid() || !inner[i].defined()) continue;
-    inner[i] = fitted(std::move(inner[i]), output_meta(*e.node.get(), e.input_nr));
-  }
 }
 
 // grad_fn(*gradients): the gradients of the inputs, one of them alone as it is.
@@ -317,13 +291,13 @@ PyObject* node_call(PyObject* self, PyObject* args, PyObject* kwargs) {
     const size_t count = n->is_accumulator() ? 1 : n->outputs.size();
     const auto got = static_cast<size_t>(PyTuple_GET_SIZE(args));
     FACULA_CHECK(got == count, kType, "expected ", count, " arguments, got ", got, " instead");
-    Gradients grads(count), inner(n->edges.size());
+    Gradients grads(count);
     bool any = false;
     for (size_t i = 0; i < count; ++i) {
       grads[i] = expect_gradient(*n, i, PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i)));
       any |= grads[i].defined();
     }
-    if (any) run_node(n, grads, inner);
+    Gradients inner = any ? run_node(*n, std::move(grads)) : Gradients(n->edges.size());
     Owned results = gradients_tuple(inner);
     return inner.size() == 1 ? Py_NewRef(PyTuple_GET_ITEM(results.get(), 0)) : results.release();
   });

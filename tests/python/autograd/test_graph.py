@@ -215,6 +215,33 @@ def test_called_nodes_are_recorded_and_run_no_hooks():
         assert not any(g.requires_grad for g in y.grad_fn(grad))
 
 
+def test_called_nodes_do_what_passes_do():
+    x = facula.tensor([1.0, -1.0], requires_grad=True)
+    table = facula.eye(3, requires_grad=True)
+    rows = facula.nn.functional.embedding(facula.tensor([0, 2]), table, sparse=True)
+    of_table = rows.grad_fn(facula.ones(2, 3))[0]
+    assert of_table.to_dense().tolist() == [[1.0] * 3, [0.0] * 3, [1.0] * 3]
+    with facula.autograd.detect_anomaly():
+        y = x.sqrt()
+        with pytest.raises(RuntimeError, match="nan values"):
+            y.grad_fn(facula.ones(2))
+
+
+def test_nodes_outlive_a_pass_in_another_thread():
+    x = facula.rand(99, requires_grad=True)
+    for _ in range(50):
+        y = x.exp()
+        node, seen = y.grad_fn, []
+        other = threading.Thread(target=lambda y=y: y.sum().backward())
+        other.start()
+        try:
+            seen.append(node(facula.ones(99)))
+        except RuntimeError as error:  # the pass was first
+            assert "second time" in str(error)
+        other.join()
+        assert not seen or facula.equal(seen[0], y.detach())
+
+
 def test_nodes_refuse_what_they_cannot_take():
     x = leaf(1.0, 2.0, 3.0)
     y = x.exp()
