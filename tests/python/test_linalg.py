@@ -250,6 +250,17 @@ def test_low_rank_and_partial_spectra() -> None:
     facula.testing.assert_close(h @ x, b @ x * smallest, rtol=1e-3, atol=1e-3)
 
 
+def test_a_search_of_endless_steps_is_refused() -> None:
+    a = matrix(4, 3)
+    for m in (a, a[:0], a * float("nan"), a.clone().requires_grad_()):
+        with pytest.raises(ValueError, match="niter of at most"):
+            facula.svd_lowrank(m, q=2, niter=2**63 - 1)
+    with pytest.raises(ValueError, match="niter of at most"):
+        facula.pca_lowrank(a, niter=2**40)
+    with pytest.raises(ValueError, match="niter of at most"):
+        facula.lobpcg(positive(matrix(9, 9)), tol=-1.0, niter=2**62)
+
+
 def test_lobpcg_of_batches_and_with_a_tracker() -> None:
     facula.manual_seed(1)
     h = facula.stack([positive(matrix(20, 20)) for _ in range(2)])

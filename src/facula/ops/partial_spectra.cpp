@@ -36,25 +36,25 @@ Tensor random_matrix(int64_t rows, int64_t columns, const Tensor& like) {
   return randn({rows, columns}, nullptr, type, like.device());
 }
 
+// Searches gain nothing after some hundred steps: a number of them that would run for hours is a
+// mistake.
+void check_steps(const char* op, int64_t niter) {
+  constexpr int64_t kMost = 10'000;
+  FACULA_CHECK(niter <= kMost, kValue, op, ": expected niter of at most ", kMost, ", got ", niter);
+}
+
 // approximate_basis gives q orthonormal columns that nearly span the range of a matrix (Halko,
 // Martinsson and Tropp, 2009, algorithm 4.4).
 Tensor approximate_basis(const Tensor& a, int64_t q, int64_t niter) {
+  check_steps("svd_lowrank", niter);
   auto orthonormal = [](const Tensor& t) { return std::get<0>(linalg_qr(t, "reduced")); };
   Tensor basis = orthonormal(matmul(a, random_matrix(a.size(-1), q, a)));
-  // What a step leaves as it is, all further ones would: a huge niter ends there.
-  const bool readable = !a.is_meta() && !a->intercept && !basis->has(kRequiresGrad);
   for (int64_t i = 0; i < niter; ++i) {
-    Tensor next = orthonormal(matmul(a, orthonormal(matmul(adjoint_of(a), basis))));
-    if (readable && equal(next, basis)) break;
-    basis = next;
+    basis = orthonormal(matmul(a, orthonormal(matmul(adjoint_of(a), basis))));
   }
   return basis;
 }
 
-double epsilon(DType t) {
-  if (t == kFloat64 || t == kComplex128) return std::numeric_limits<double>::epsilon();
-  return std::numeric_limits<float>::epsilon();
-}
 double smallest(DType t) {
   if (t == kFloat64 || t == kComplex128) return std::numeric_limits<double>::min();
   return std::numeric_limits<float>::min();
@@ -95,7 +95,7 @@ struct Pencil {
       Tensor seen = facula::cast(values, kFloat64);
       const double* p = seen.data_as<double>();
       int64_t n = seen.numel();
-      double limit = n ? p[n - 1] * static_cast<double>(n) * epsilon(s.dtype()) : 0;
+      double limit = n ? p[n - 1] * static_cast<double>(n) * epsilon_of(s.dtype()) : 0;
       int64_t from = std::upper_bound(p, p + n, limit) - p;
       Tensor scale = rsqrt(narrow(values, 0, from, n - from));
       s = matmul(s, mul(narrow(vectors, 1, from, n - from), scale));
@@ -187,10 +187,11 @@ std::tuple<Tensor, Tensor, Tensor> lobpcg_steps(const Tensor& A, const Tensor& B
                                                 int64_t niter, std::optional<double> tol,
                                                 bool largest) {
   require_data("lobpcg", A);
+  check_steps("lobpcg", niter);
   NoGrad no_grad;
   Pencil pencil{A, B, iK, largest};
   int64_t block = X.size(1);
-  double scale = pencil.scale(), limit = tol.value_or(std::sqrt(epsilon(A.dtype())));
+  double scale = pencil.scale(), limit = tol.value_or(std::sqrt(epsilon_of(A.dtype())));
   auto [values, x] = pencil.ritz(pencil.orthonormal(X), block);
   Tensor p = P.defined() ? P : narrow(x, 1, 0, 0);
   for (int64_t i = 0; i < niter; ++i) {
