@@ -9,12 +9,11 @@
 namespace facula {
 namespace {
 
-// The kinds of device that programs name, each at the place of its number: first those of
-// DeviceType, then others of which Facula has none. They can be named and compared; whoever
-// allocates on one is told that it is not there.
+// The names of the kinds, in the order of DeviceType.
 constexpr std::string_view kDeviceNames[] = {
     "cpu", "meta", "cuda", "ipu", "xpu",  "mkldnn", "opengl", "opencl", "ideep", "hip",
     "ve",  "fpga", "maia", "xla", "lazy", "vulkan", "mps",    "hpu",    "mtia",  "privateuseone"};
+static_assert(std::size(kDeviceNames) == static_cast<size_t>(DeviceType::kCount));
 
 std::string known_kinds() {
   std::string text;
@@ -52,6 +51,12 @@ std::string device_text(Device d) {
   std::string text(kDeviceNames[static_cast<int>(d.type)]);
   if (d.index >= 0) text += str(":", static_cast<int>(d.index));
   return text;
+}
+
+void fail_no_device(const char* op, Device d) {
+  std::string_view kind =
+      d.type == DeviceType::kCuda ? "CUDA" : kDeviceNames[static_cast<int>(d.type)];
+  fail(ErrorKind::kRuntime, str(op, ": this build of Facula has no ", kind, " device"));
 }
 
 }  // namespace facula

@@ -39,8 +39,7 @@ Storage* Storage::make(size_t bytes, Device device) {
 }
 
 Storage* Storage::make_slow(size_t bytes, Device device) {
-  FACULA_CHECK(device.is_cpu() || device.is_meta(), kRuntime, "cannot allocate on device '",
-               device_text(device), "': this build has no allocator for it");
+  if (!device.is_cpu() && !device.is_meta()) fail_no_device("allocate", device);
   size_t block = round_up(bytes);
   void* data = device.is_meta() ? nullptr : allocate_cpu(block);
   void* header = data ? try_allocate_cpu(kHeader) : allocate_cpu(kHeader);

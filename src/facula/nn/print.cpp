@@ -222,12 +222,13 @@ const char* layout_title(Layout layout) {
   return kTitles[static_cast<int>(layout)];
 }
 
+const char* device_title(Device d) { return d.is_cpu() ? "CPU" : d.is_meta() ? "Meta" : "CUDA"; }
+
 // type_text gives "CPUFloatType" or "SparseCPUFloatType".
 std::string type_text(const Tensor& t) {
-  constexpr const char* kDevices[] = {"CPU", "Meta", "CUDA"};
   Layout layout = layout_of(t);
-  return str(layout == Layout::kStrided ? "" : layout_title(layout),
-             kDevices[static_cast<int>(t.device().type)], dtype_title(t.dtype()), "Type");
+  return str(layout == Layout::kStrided ? "" : layout_title(layout), device_title(t.device()),
+             dtype_title(t.dtype()), "Type");
 }
 
 void write_sparse(std::ostream& out, const Tensor& t, int64_t line_size) {

@@ -43,12 +43,7 @@ namespace forward {
 
 Tensor to_device(const Tensor& self, std::optional<Device> device) {
   Device to = device.value_or(self.device());
-  if (to.type == DeviceType::kCuda) {
-    fail(ErrorKind::kRuntime, "to: this build of Facula has no CUDA device");
-  }
-  if (!to.is_cpu() && !to.is_meta()) {
-    fail(ErrorKind::kRuntime, "to: Facula has no device '" + device_text(to) + "'");
-  }
+  if (!to.is_cpu() && !to.is_meta()) fail_no_device("to", to);
   if (self.is_meta() && !to.is_meta()) {
     fail(ErrorKind::kNotImplemented,
          "Cannot copy out of meta tensor; no data! Use torch.nn.Module.to_empty() instead of "
