@@ -54,6 +54,15 @@ constexpr DType complex_type(DType t) {
   return t == kFloat64 || t == kComplex128 ? kComplex128 : kComplex64;
 }
 
+// epsilon_of gives the distance from 1 to the next number of a floating type or of a complex one's
+// parts; that of float32 for types without one.
+constexpr double epsilon_of(DType t) {
+  return real_type(t) == kFloat64 ? 0x1p-52
+         : t == kFloat16          ? 0x1p-10
+         : t == kBFloat16         ? 0x1p-7
+                                  : 0x1p-23;
+}
+
 // promote gives the type that holds both operands, by PyTorch's table; two unsigned types wider
 // than 8 bits that differ, or one of them with a signed integer, have no common type and raise.
 FACULA_API DType promote(DType a, DType b);

@@ -269,15 +269,11 @@ Tensor rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& wei
     Tensor squares = mul(input, input);
     double n = static_cast<double>(row_shape(input, normalized_shape).n);
     Tensor mean = div(sum(squares, last_dims(normalized_shape.ssize()), true), n);
-    double epsilon = input.dtype() == kComplex128 ? 2.220446049250313e-16 : 1.1920928955078125e-07;
-    Tensor y = mul(input, rsqrt(add(mean, eps.value_or(epsilon))));
+    Tensor y = mul(input, rsqrt(add(mean, eps.value_or(epsilon_of(input.dtype())))));
     return weight.defined() ? mul(y, weight) : y;
   }
-  double least = input.dtype() == kFloat64    ? 2.220446049250313e-16
-                 : input.dtype() == kBFloat16 ? 0.0078125
-                 : input.dtype() == kFloat16  ? 0.0009765625
-                                              : 1.1920928955078125e-07;
-  return std::get<0>(rms_norm_rows(input, normalized_shape, weight, eps.value_or(least)));
+  double small = eps.value_or(epsilon_of(input.dtype()));
+  return std::get<0>(rms_norm_rows(input, normalized_shape, weight, small));
 }
 
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,

@@ -49,11 +49,6 @@ Tensor tolerance(std::optional<double> v, const Tensor& like) {
   return facula::cast(wide, real_type(like.dtype()));
 }
 
-double epsilon_of(DType t) {
-  return real_type(t) == kFloat32 ? std::numeric_limits<float>::epsilon()
-                                  : std::numeric_limits<double>::epsilon();
-}
-
 Tensor significant(const Tensor& sizes, int64_t longest, const Tensor& atol, const Tensor& rtol) {
   Tensor absolute = atol.defined() ? atol : tolerance(0.0, sizes);
   Tensor relative = rtol;

@@ -49,9 +49,6 @@ void check_info(const char* op, const Tensor& info, Trouble trouble);
 // tolerance is a double: one that is too large for the type is infinite there.
 Tensor tolerance(std::optional<double> v, const Tensor& like);
 
-// epsilon_of gives the distance from 1 to the next number of a real type or of a complex one's parts.
-double epsilon_of(DType t);
-
 // significant says which sizes [..., k] of the singular values or eigenvalues of matrices with at
 // most `longest` rows and columns exceed the larger of atol and rtol times the largest size. An
 // undefined atol is 0; an undefined rtol is epsilon * longest, or 0 where there is a positive atol.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
@@ -21,16 +20,8 @@ double root_mean_square(const Tensor& t) {
   return item(vector_norm(t, 2)) / std::sqrt(n);
 }
 
-double epsilon_of(DType dtype) {
-  switch (dtype) {
-    case kFloat64: return std::numeric_limits<double>::epsilon();
-    case kFloat16: return 0x1p-10;
-    case kBFloat16: return 0x1p-7;
-    default: return std::numeric_limits<float>::epsilon();
-  }
-}
-
-// orthogonal brings the singular values near one by a quintic iteration in bfloat16, the result too.
+// orthogonal brings the singular values near one by a quintic iteration in bfloat16, in which the
+// result is too.
 Tensor orthogonal(const Tensor& grad, const MuonOptions& o) {
   Tensor x = to(grad, std::nullopt, kBFloat16);
   bool tall = x.size(0) > x.size(1);
