@@ -172,7 +172,7 @@ Tensor grad(const Tensor& t) {
 }
 
 void set_grad(const Tensor& t, Tensor g) {
-  if (!g.defined() && !find_meta(t.impl())) return;
+  if (!g.defined() && !find_meta(t.there())) return;
   if (g.defined()) {
     FACULA_CHECK(!g.is_same(t), kRuntime, "can't assign Variable as its own grad");
     FACULA_CHECK(g.dtype() == t.dtype(), kRuntime, "attempting to assign a gradient with dtype '",
@@ -186,7 +186,7 @@ void set_grad(const Tensor& t, Tensor g) {
                  list_text(g.sizes()), "' to a tensor of size '", list_text(t.sizes()),
                  "'. Please ensure that the gradient and the tensor are the same size");
   }
-  AutogradMeta& meta = meta_of(t.impl());
+  AutogradMeta& meta = meta_of(t.there());
   AccumulateGrad* node = meta.accumulator.load(std::memory_order_acquire);
   if (!node) {
     meta.grad = std::move(g);

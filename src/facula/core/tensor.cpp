@@ -9,9 +9,7 @@
 
 namespace facula {
 
-FACULA_COLD void fail_undefined() {
-  raise_error(ErrorKind::kType, "expected a Tensor, got an undefined one");
-}
+void fail_undefined() { raise_error(ErrorKind::kType, "expected a Tensor, got an undefined one"); }
 
 bool (*python_drop)(TensorImpl*) = nullptr;
 void (*release_node)(Node*) = nullptr;

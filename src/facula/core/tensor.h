@@ -89,7 +89,7 @@ inline void release(TensorImpl* p) {
 }
 
 // fail_undefined raises TypeError: a default-made handle was used as a tensor.
-[[noreturn]] FACULA_API void fail_undefined();
+[[noreturn]] FACULA_API FACULA_COLD void fail_undefined();
 
 // Tensor is a counted handle. A default-made one is undefined; using it in an operator, or asking
 // what it is like, raises.
