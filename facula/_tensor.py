@@ -48,8 +48,6 @@ def _attach(name: str) -> Callable[[Callable], Callable]:
 
 @_attach("_repr")
 def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
-    if type(self) is not Tensor and _has_override(self):  # which calls this again
-        return _handle(Tensor.__repr__, (self,), (self,), {})
     from facula._tensor_str import _str
 
     previous = _C._set_torch_function_disabled(True)

@@ -233,6 +233,17 @@ def test_overrides_get_the_arguments_of_the_overload_that_fits(call):
         assert found.dtype == expected.dtype and facula.equal(found, expected)
 
 
+class Answer(overrides.TorchFunctionMode):
+    """A mode that answers every call alike."""
+
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return self.value
+
+
 def test_text_length_and_sign():
     t = logging(1.0, 2.0)
     assert len(t) == 2 and Logging.calls == ["__len__"]
@@ -242,6 +253,12 @@ def test_text_length_and_sign():
     assert type(+t) is Logging and Logging.calls == ["positive"]
     with pytest.raises(TypeError, match="0-d"):
         len(facula.tensor(1.0).as_subclass(Logging))
+    with Answer(7):
+        assert len(facula.ones(2)) == 7
+    with Answer(-1), pytest.raises(ValueError, match=">= 0"):
+        len(facula.ones(2))
+    with Answer("two"), pytest.raises(TypeError):
+        len(facula.ones(2))
     with facula._C.DisableTorchFunctionSubclass():
         Logging.calls.clear()
         assert len(t) == 2 and repr(t) and type(+t) is Logging and not Logging.calls

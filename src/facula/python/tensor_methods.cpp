@@ -176,22 +176,21 @@ PyObject* untyped_storage(PyObject* self, PyObject*) {
 }
 
 Py_ssize_t length(PyObject* self) {
-  if (Py_TYPE(self) != &tensor_type && intercepted(self) &&
-      !(impl(self)->intercept & kInterceptSparse)) [[unlikely]] {
-    Py_ssize_t n = -1;
-    guarded_status([&] {
-      n = PyLong_AsSsize_t(own(override_method(self, "__len__", nullptr, 0, nullptr)).get());
-      return n < 0 ? -1 : 0;
-    });
-    return n;
-  }
-  return guarded_status([&] {
-           const Tensor& t = unwrap(self);
-           FACULA_CHECK(t.dim() > 0, kType, "len() of a 0-d tensor");
-           return 0;
-         }) < 0
-             ? -1
-             : static_cast<Py_ssize_t>(impl(self)->sizes[0]);
+  Py_ssize_t n = -1;
+  guarded_status([&] {
+    const Tensor& t = unwrap(self);
+    if (intercepted(self) && !(t->intercept & kInterceptSparse)) [[unlikely]] {
+      Owned answer = own(override_method(self, "__len__", nullptr, 0, nullptr));
+      n = PyLong_AsSsize_t(answer.get());
+      if (n == -1 && PyErr_Occurred()) return -1;
+      FACULA_CHECK(n >= 0, kValue, "__len__() should return >= 0");
+      return 0;
+    }
+    FACULA_CHECK(t.dim() > 0, kType, "len() of a 0-d tensor");
+    n = t.sizes()[0];
+    return 0;
+  });
+  return n;
 }
 
 // ---- autograd

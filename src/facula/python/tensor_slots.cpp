@@ -208,8 +208,8 @@ void note_slot(SlotEntries& entries, const char* name, FastMethod entry) {
   }
 }
 
-// equal_to_array compares element by element. NumPy leaves == and != of an array and a tensor to the
-// tensor; without an answer Python would compare identities.
+// equal_to_array compares element by element. NumPy leaves == and != of an array and a tensor to
+// the tensor; without an answer Python would compare identities.
 static PyObject* equal_to_array(FastMethod f, PyObject* a, PyObject* array) {
   return guarded([&]() -> PyObject* {
     Owned dense = own(PyObject_CallMethod(array, "copy", nullptr));

@@ -114,8 +114,15 @@ int meta_init(PyObject* cls, PyObject* args, PyObject* kwargs) {
 PyMethodDef meta_methods[] = {{nullptr, nullptr, 0, nullptr}};
 
 PyObject* tensor_repr(PyObject* self) {
-  if (intercepted(self) && !(impl(self)->intercept & kInterceptSparse)) {
-    return guarded([&] { return override_method(self, "__repr__", nullptr, 0, nullptr); });
+  if (intercepted(self)) {
+    Owned text;
+    int status = guarded_status([&] {
+      if (unwrap(self)->intercept & kInterceptSparse) return 0;
+      text = own(override_method(self, "__repr__", nullptr, 0, nullptr));
+      return 0;
+    });
+    if (status < 0) return nullptr;
+    if (text) return text.release();
   }
   static PyObject* name = intern("_repr");
   Owned f(PyObject_GetAttr(self, name));
