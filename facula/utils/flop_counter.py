@@ -173,11 +173,11 @@ class FlopCounterMode(TorchDispatchMode):
         return result
 
     def _enter_module(self, module: Any, inputs: Any) -> None:
-        # A module is called by its class, those inside by their attributes: "Net.body.0".
-        name = self._names.setdefault(module, type(module).__name__)
-        for child, inner in module.named_children():
-            self._names[inner] = f"{name}.{child}"
-        self._path.append(name)
+        # The outermost module is called by its class, all below by their attributes: "Net.body.0".
+        if module not in self._names:
+            for name, inner in module.named_modules(prefix=type(module).__name__):
+                self._names[inner] = name
+        self._path.append(self._names[module])
 
     def _leave_module(self, module: Any, inputs: Any, output: Any) -> None:
         self._path.pop()

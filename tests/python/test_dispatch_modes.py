@@ -139,6 +139,29 @@ def test_counts_operations():
     assert counter.get_total_flops() == 48
 
 
+def test_modules_in_lists_have_names_of_their_own():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.blocks = nn.ModuleList([nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 4))])
+
+        def forward(self, x):
+            for block in self.blocks:
+                x = block(x)
+            return x
+
+    with FlopCounterMode(display=False) as counter:
+        Net()(facula.ones(2, 3))
+    counts = {k: sum(v.values()) for k, v in counter.get_flop_counts().items()}
+    assert counts == {
+        "Global": 84,
+        "Net": 84,
+        "Net.blocks.0": 36,
+        "Net.blocks.1": 48,
+        "Net.blocks.1.0": 48,
+    }
+
+
 def test_own_formulas():
     @register_flop_formula(facula.ops.aten.exp)
     def elements(shape, out_shape=None):
