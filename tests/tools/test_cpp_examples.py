@@ -99,16 +99,19 @@ def test_the_examples_of_pages_run(tmp_path):
         f'void example_{i}() {{\n#line {number} "{page}"\n{code}\n}}'
         for i, (page, number, code) in enumerate(blocks)
     ]
-    calls = "".join(f"example_{i}();" for i in range(len(blocks)))
+    end = "== end of an example"
+    calls = "".join(f'example_{i}(); std::cout << "{end}\\n";' for i in range(len(blocks)))
     folder = ROOT / "facula" / "lib"
     link = [f"-L{folder}", "-lfacula", f"-Wl,-rpath,{folder}"]
     program = build(tmp_path, [*functions, f"int main() {{ {calls} }}"], "-O0", *link)
-    result = subprocess.run([program], capture_output=True, text=True)
+    result = subprocess.run([program], capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr[-4000:]
+    outputs = result.stdout.split(f"{end}\n")
+    assert len(outputs) == len(blocks) + 1
     printed = 0
-    for _, _, code in blocks:
+    for (page, number, code), output in zip(blocks, outputs, strict=False):
         # Comments on lines of their own are what the program prints there.
-        text = "\n".join(re.findall(r"^// (.*)$", code, re.M))
-        assert text in result.stdout
-        printed += bool(text)
+        told = "\n".join(re.findall(r"^// (.*)$", code, re.M))
+        assert told in output, f"{page}:{number}"
+        printed += bool(told)
     assert printed
