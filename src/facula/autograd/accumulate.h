@@ -19,7 +19,7 @@ class AccumulateGrad final : public Node {
   void accumulate(Tensor gradient);
   // leaf_meta gives shape, type and device of the leaf as they are now: they may have changed since
   // the edge was made. Several backward calls may ask at once, so nothing is noted here.
-  GradMeta leaf_meta() const;
+  FACULA_API GradMeta leaf_meta() const;
   // edge gives an edge to this node; the caller holds the leaf.
   Edge edge();
   TensorImpl* leaf() const { return leaf_; }
