@@ -109,7 +109,8 @@ class Tensor {
     if (p_) retain(p_);
   }
   Tensor(Tensor&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
-  Tensor& operator=(Tensor o) noexcept {
+  // Only what has a name is assigned to: t[0] = u would change a handle that nobody keeps.
+  Tensor& operator=(Tensor o) & noexcept {
     std::swap(p_, o.p_);
     return *this;
   }
@@ -150,6 +151,9 @@ class Tensor {
   T* data_as() const {
     return static_cast<T*>(there()->data());
   }
+  // operator[] gives a part along the first dimension, as a view: t[0], t[-1][2]. The language
+  // wants it here; nn/indexing.h has the other subscripts, and its source defines it.
+  FACULA_API Tensor operator[](int64_t position) const;
 
  private:
   TensorImpl* p_ = nullptr;

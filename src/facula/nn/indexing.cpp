@@ -126,6 +126,8 @@ TensorIndex::TensorIndex(const char* text) : value_(EllipsisIndex()) {
                "\"");
 }
 
+Tensor Tensor::operator[](int64_t position) const { return index(*this, {position}); }
+
 Tensor index(const Tensor& self, std::span<const TensorIndex> indices) {
   Subscript part = read(self, indices);
   if (!part.tensors.empty()) return index(part.view, part.tensors);

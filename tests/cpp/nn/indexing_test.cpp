@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <type_traits>
+
 #include "facula/autograd/engine.h"
 #include "facula/base/error.h"
 #include "facula/nn/shorthand.h"
@@ -43,6 +45,17 @@ TEST(Indexing, NumbersAndSlicesGiveViews) {
   int place = 1;
   size_t other = 2;
   EXPECT_EQ(item_int(index(counted(), {place, other, int8_t{0}})), 20);
+}
+
+TEST(Indexing, BracketsPickAlongTheFirstDimension) {
+  Tensor t = counted();
+  EXPECT_EQ(int_values_of(t[1][-1]), (Ints{20, 21, 22, 23}));
+  t[0][1] += 100;
+  static_assert(!std::is_assignable_v<Tensor, Tensor>, "t[0] = u would write nothing");
+  EXPECT_EQ(int_values_of(t[0]), (Ints{0, 1, 2, 3, 104, 105, 106, 107, 8, 9, 10, 11}));
+  EXPECT_THROW(t[2], Error);
+  EXPECT_THROW(tensor(1)[0], Error);
+  EXPECT_THROW(Tensor()[0], Error);
 }
 
 TEST(Indexing, NoneAndEllipsis) {
