@@ -253,15 +253,30 @@ def test_text_length_and_sign():
     assert type(+t) is Logging and Logging.calls == ["positive"]
     with pytest.raises(TypeError, match="0-d"):
         len(facula.tensor(1.0).as_subclass(Logging))
+    plain = facula.ones(2)
     with Answer(7):
-        assert len(facula.ones(2)) == 7
+        assert len(plain) == 7
     with Answer(-1), pytest.raises(ValueError, match=">= 0"):
-        len(facula.ones(2))
+        len(plain)
     with Answer("two"), pytest.raises(TypeError):
-        len(facula.ones(2))
+        len(plain)
     with facula._C.DisableTorchFunctionSubclass():
         Logging.calls.clear()
         assert len(t) == 2 and repr(t) and type(+t) is Logging and not Logging.calls
+
+
+@pytest.mark.parametrize("value", [None, "a", [1], object()])
+def test_in_place_signs_refuse_what_is_no_number(value):
+    class Plain(facula.Tensor):
+        pass
+
+    for t in (facula.ones(2), facula.ones(2).as_subclass(Plain)):
+        with pytest.raises(TypeError):
+            t += value
+        with pytest.raises(TypeError):
+            t *= value
+        t += 1
+        assert t.tolist() == [2.0, 2.0]
 
 
 class Index:

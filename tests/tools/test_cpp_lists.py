@@ -50,7 +50,7 @@ REMOVED = {"eig", "lstsq", "matrix_rank", "solve", "symeig"}
 #: Methods about Python objects, storage and devices, and the parts of sparse tensors: members of
 #: Tensor and SparseTensor in C++, or nothing there.
 NO_METHODS = set(
-    "apply_ as_subclass backward ccol_indices col_indices const_data_ptr cpu crow_indices cuda "
+    "apply_ as_subclass ccol_indices col_indices const_data_ptr cpu crow_indices cuda "
     "data_ptr dense_dim dequantize dim dim_order is_coalesced row_indices sparse_dim "
     "element_size get_device ipu is_contiguous is_distributed is_pinned is_set_to is_shared "
     "map2_ map_ module_load mtia ndimension nelement new new_tensor numel numpy pin_memory "

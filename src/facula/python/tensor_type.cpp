@@ -107,6 +107,8 @@ int meta_init(PyObject* cls, PyObject* args, PyObject* kwargs) {
   type->tp_dealloc = tensor_dealloc;
   type->tp_traverse = tensor_traverse;
   type->tp_clear = tensor_clear;
+  // Python takes __iadd__ for a concatenation of sequences too, whose NotImplemented is a result.
+  if (type->tp_as_sequence) type->tp_as_sequence->sq_inplace_concat = nullptr;
   return leave_functions_to_dispatch(type);
 }
 
