@@ -375,9 +375,13 @@ def _reinforce(self: Tensor, reward: Any) -> None:
     raise RuntimeError("reinforce() was removed; use facula.distributions instead")
 
 
+@_attach("__rdiv__")
+def _rdiv(self: Tensor, other: Any) -> Tensor:
+    return self.reciprocal() * other
+
+
 # Names of the operators in Python 2, which programs still find in tables.
 Tensor.__div__, Tensor.__idiv__ = Tensor.__truediv__, Tensor.__itruediv__
-Tensor.__rdiv__ = Tensor.__rtruediv__
 Tensor.__nonzero__, Tensor.__long__ = Tensor.__bool__, Tensor.__int__
 
 
