@@ -77,6 +77,19 @@ class Tensor : public facula::Tensor {
   Tensor() = default;
   Tensor(const facula::Tensor& t) : facula::Tensor(t) {}
   Tensor(facula::Tensor&& t) : facula::Tensor(std::move(t)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & = default;
+  // What is assigned to a part goes into what it is a part of: t[0] = u, t[0] = 1.
+  Tensor& operator=(const Tensor& t) && {
+    facula::copy_(*this, t);
+    return *this;
+  }
+  Tensor& operator=(const facula::Scalar& value) && {
+    facula::fill_(*this, value);
+    return *this;
+  }
 
   facula::DType scalar_type() const { return dtype(); }
   TensorOptions options() const { return {dtype()}; }

@@ -38,6 +38,13 @@ std::tuple<int64_t, torch::Tensor> signs(torch::Tensor x, torch::Tensor y) {
   y *= x < y;
   return {inside.sum().item<int64_t>(), (x != y).to(torch::kLong) + facula::eq(x, 1)};
 }
+void write_parts(torch::Tensor x, torch::Tensor y) {
+  x[0] = y;
+  x[1] = 7;
+  x[2] = y + 1;
+  torch::Tensor other = x[1];
+  other = y;  // another handle: x stays
+}
 double first(torch::Tensor x) { return x.data_ptr<double>()[0]; }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("d_sigmoid", &d_sigmoid, "The derivative of sigmoid");
@@ -48,6 +55,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("fill", &fill);
   m.def("signs", &signs);
   m.def("first", &first);
+  m.def("write_parts", &write_parts);
   m.def("thrice", [](torch::Tensor x) -> torch::Tensor { return x * 3; });
   m.attr("version", int64_t{3});
 }
@@ -101,6 +109,14 @@ def test_signs_between_tensors_and_numbers(module):
     assert count == 1
     assert y.tolist() == [9, 5, 0, 4]
     assert unequal.tolist() == [1, 2, 1, 1]
+
+
+def test_parts_are_written_to(module):
+    x, y = facula.zeros(3, 2), facula.tensor([1.0, 2.0], requires_grad=True)
+    module.write_parts(x, y)
+    assert x.tolist() == [[1, 2], [7, 7], [2, 3]]
+    x.sum().backward()
+    assert y.grad.tolist() == [2, 2]
 
 
 def test_errors_are_pythons(module):
