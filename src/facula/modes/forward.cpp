@@ -195,7 +195,7 @@ void Forward::write(const Tensor& whole, const ForwardInputs& in) {
 
 // What a node makes of gradients u of its outputs is linear in u; the gradient of that by u, in the
 // direction of the inputs' tangents, is the outputs' tangents.
-std::vector<Tensor> Forward::by_reverse(TensorList outputs, const ForwardInputs& in) {
+std::vector<Tensor> Forward::by_reverse(TensorList outputs, const ForwardInputs& in, bool whole) {
   Node* node = common_node(outputs);
   if (!node) return {};
   for (const Edge& e : node->edges) {
@@ -217,7 +217,11 @@ std::vector<Tensor> Forward::by_reverse(TensorList outputs, const ForwardInputs&
     const Tensor& tangent = *find_tangent(in, node->edges[i]);
     if (!tangent.defined()) continue;
     fit_gradient(GradMeta(tangent), back[i], node->name(), i);
-    if (!requires_grad(back[i])) continue;
+    if (!requires_grad(back[i])) {
+      FACULA_CHECK(!whole, kNotImplemented, node->name(), ": forward mode needs a jvp, as what ",
+                   "backward gives for argument ", i, " is not computed from its gradients alone");
+      continue;
+    }
     roots.push_back(back[i]);
     directions.push_back(tangent);
   }

@@ -43,9 +43,11 @@ class FACULA_API Forward final : public Interpreter {
 
   // What calls of anything but operators are carried through with: look notes an argument;
   // by_reverse gives the tangents of the outputs of a recorded call, none at all where it is more
-  // than one node; settle sets what was found; forget is for a tensor that was written to.
+  // than one node. A formula that leaves the graph gives a constant, without a tangent; `whole`
+  // refuses that with NotImplementedError, for formulas of which nobody knows that it is meant.
+  // settle sets what was found; forget is for a tensor that was written to.
   void look(ForwardInputs& in, const Tensor& argument);
-  std::vector<Tensor> by_reverse(TensorList outputs, const ForwardInputs& in);
+  std::vector<Tensor> by_reverse(TensorList outputs, const ForwardInputs& in, bool whole = false);
   void settle(TensorList outputs, const ForwardInputs& in, std::vector<Tensor> found);
   void forget(const Tensor& written);
 

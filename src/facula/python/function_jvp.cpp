@@ -1,6 +1,8 @@
 // How a custom Function's jvp is called, and what is checked of the tangents that it gives.
 #include "facula/python/function_jvp.h"
 
+#include <utility>
+
 #include "facula/autograd/engine.h"
 #include "facula/python/arguments.h"
 
@@ -67,7 +69,16 @@ struct JvpCall {
       PyTuple_SET_ITEM(tangents.get(), i, check(wrap(given[static_cast<size_t>(i)])));
     }
     Owned f = own(PyObject_GetAttr(reinterpret_cast<PyObject*>(node.context), method));
-    Owned result = own(PyObject_CallObject(f.get(), tangents.get()));
+    struct InJvp {
+      PyFunctionContext* context;
+      bool before = std::exchange(context->in_jvp, true);
+      ~InJvp() { context->in_jvp = before; }
+    };
+    Owned result;
+    {
+      InJvp now{node.context};
+      result = own(PyObject_CallObject(f.get(), tangents.get()));
+    }
     if (!PyTuple_Check(result.get())) result = own(PyTuple_Pack(1, result.get()));
     auto got = static_cast<size_t>(PyTuple_GET_SIZE(result.get()));
     FACULA_CHECK(got == outputs.size(), kRuntime,
@@ -134,7 +145,7 @@ void FunctionTangents::carry(PyObject* cls, FunctionNode& node, PyObject* args, 
       Aside aside(level.forward.get());
       GradMode mode(level.in.linked);
       found = has_jvp.get() == Py_True ? JvpCall(node, args, level.in).run(outputs)
-                                       : level.forward->by_reverse(outputs, level.in);
+                                       : level.forward->by_reverse(outputs, level.in, true);
       if (found.empty()) continue;
     }
     level.forward->settle(outputs, level.in, std::move(found));

@@ -193,7 +193,7 @@ PyObject* set_materialize(PyObject* self, PyObject* value) {
 PyObject* saved_tensors(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     PyFunctionContext* c = as_context(self);
-    if (c->for_forward) return Py_NewRef(c->for_forward);
+    if (c->in_jvp && c->for_forward) return Py_NewRef(c->for_forward);
     if (c->node ? c->node->released : c->freed) {
       raise_error(ErrorKind::kRuntime, "Trying to backward through the graph a second time (or ",
                   "directly access saved tensors after they have already been freed). Saved ",
@@ -226,7 +226,7 @@ PyObject* get_for_forward(PyObject* self, void*) {
   return Py_NewRef(v ? v : Py_None);
 }
 int set_for_forward(PyObject* self, PyObject* value, void*) {
-  Py_XSETREF(as_context(self)->for_forward, Py_XNewRef(value));
+  Py_XSETREF(as_context(self)->for_forward, value == Py_None ? nullptr : Py_XNewRef(value));
   return 0;
 }
 PyObject* get_materialize(PyObject* self, void*) {

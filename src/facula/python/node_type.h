@@ -37,6 +37,7 @@ struct PyFunctionContext {
   bool materialize;
   bool freed;             // whether the node is gone and had let go of what was saved
   PyObject* for_forward;  // what save_for_forward was given, until apply has ended
+  bool in_jvp;            // whether jvp runs, whose saved tensors those are
 };
 extern PyTypeObject function_context_type;  // facula._C._FunctionBase
 

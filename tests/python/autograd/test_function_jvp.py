@@ -322,6 +322,38 @@ def test_without_a_jvp_the_backward_is_differentiated():
     close(jacfwd(Cube.apply)(x), facula.diag(3 * x**2))
 
 
+@pytest.mark.parametrize("leave", [lambda g: g.detach(), lambda g: facula.tensor(g.tolist())])
+def test_without_a_jvp_a_backward_that_leaves_the_graph_is_refused(leave):
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * leave(g)
+
+    with pytest.raises(NotImplementedError, match="needs a jvp"):
+        jvp(Twice.apply, (facula.ones(3),), (facula.ones(3),))
+
+
+def test_without_a_jvp_backward_has_its_own_saved_tensors():
+    class Product(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_forward(y.exp())
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        def backward(ctx, g):
+            x, y = ctx.saved_tensors
+            return g * y, g * x
+
+    x, y = rand(3), rand(3, seed=1)
+    close(jvp(lambda x: Product.apply(x, y), (x,), (facula.ones_like(x),))[1], y)
+
+
 def test_gradcheck_finds_a_wrong_jvp():
     x, y = rand(3).requires_grad_(), rand(3, seed=1).requires_grad_()
 
