@@ -257,8 +257,12 @@ def test_a_search_of_endless_steps_is_refused() -> None:
             facula.svd_lowrank(m, q=2, niter=2**63 - 1)
     with pytest.raises(ValueError, match="niter of at most"):
         facula.pca_lowrank(a, niter=2**40)
-    with pytest.raises(ValueError, match="niter of at most"):
-        facula.lobpcg(positive(matrix(9, 9)), tol=-1.0, niter=2**62)
+
+
+def test_a_search_that_stands_still_ends() -> None:
+    h = positive(matrix(9, 9))
+    values, _ = facula.lobpcg(h, tol=-1.0, niter=2**62)
+    facula.testing.assert_close(values, linalg.eigvalsh(h)[-1:], rtol=1e-8, atol=1e-8)
 
 
 def test_lobpcg_of_batches_and_with_a_tracker() -> None:

@@ -36,17 +36,13 @@ Tensor random_matrix(int64_t rows, int64_t columns, const Tensor& like) {
   return randn({rows, columns}, nullptr, type, like.device());
 }
 
-// Searches gain nothing after some hundred steps: a number of them that would run for hours is a
-// mistake.
-void check_steps(const char* op, int64_t niter) {
-  constexpr int64_t kMost = 10'000;
-  FACULA_CHECK(niter <= kMost, kValue, op, ": expected niter of at most ", kMost, ", got ", niter);
-}
-
 // approximate_basis gives q orthonormal columns that nearly span the range of a matrix (Halko,
 // Martinsson and Tropp, 2009, algorithm 4.4).
 Tensor approximate_basis(const Tensor& a, int64_t q, int64_t niter) {
-  check_steps("svd_lowrank", niter);
+  // All steps are taken; a basis is as good as it gets after some tens of them.
+  constexpr int64_t kMost = 10'000;
+  FACULA_CHECK(niter <= kMost, kValue, "svd_lowrank: expected niter of at most ", kMost, ", got ",
+               niter);
   auto orthonormal = [](const Tensor& t) { return std::get<0>(linalg_qr(t, "reduced")); };
   Tensor basis = orthonormal(matmul(a, random_matrix(a.size(-1), q, a)));
   for (int64_t i = 0; i < niter; ++i) {
@@ -187,16 +183,23 @@ std::tuple<Tensor, Tensor, Tensor> lobpcg_steps(const Tensor& A, const Tensor& B
                                                 int64_t niter, std::optional<double> tol,
                                                 bool largest) {
   require_data("lobpcg", A);
-  check_steps("lobpcg", niter);
   NoGrad no_grad;
   Pencil pencil{A, B, iK, largest};
   int64_t block = X.size(1);
   double scale = pencil.scale(), limit = tol.value_or(std::sqrt(epsilon_of(A.dtype())));
   auto [values, x] = pencil.ritz(pencil.orthonormal(X), block);
   Tensor p = P.defined() ? P : narrow(x, 1, 0, 0);
-  for (int64_t i = 0; i < niter; ++i) {
+  // A search that came no nearer in so many steps (by rounding, or NaN) will not do so later.
+  constexpr int64_t kPatience = 1000;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t i = 0, nearest = 0; i < niter && i - nearest < kPatience; ++i) {
     Tensor r = pencil.residual(values, x);
-    if (worst_of(r, x, k, scale) <= limit) break;
+    double worst = worst_of(r, x, k, scale);
+    if (worst <= limit) break;
+    if (worst < least) {
+      least = worst;
+      nearest = i;
+    }
     // Better pairs are in the span of x, the residuals and the last direction.
     std::vector<Tensor> parts{x, iK.defined() ? matmul(iK, r) : r, p};
     auto [better, best] = pencil.ritz(pencil.orthonormal(cat(parts, -1)), block);
