@@ -230,13 +230,22 @@ void Module::copy_from(const Module& other) {
   std::map<std::string, Tensor> theirs = other.state_dict();
   check_state(state_dict(), theirs);
   NoGrad off;
-  auto take = [&](const NamedTensors& mine) {
-    for (const auto& [name, tensor] : mine) become(tensor, clone(theirs.at(name)));
-  };
   NamedTensors parameters = named_parameters(), others = other.named_parameters();
+  std::map<std::string, Tensor> wanting(others.begin(), others.end());
+  for (const auto& [name, tensor] : parameters) {
+    FACULA_CHECK(wanting.contains(name), kRuntime, type_name_, ".copy_from: '", name,
+                 "' is a parameter here and a buffer there");
+  }
+  auto take = [&](const NamedTensors& mine) {
+    for (const auto& [name, tensor] : mine) {
+      Tensor data = clone(theirs.at(name)), gradient = grad(tensor);
+      if (gradient.defined()) gradient = facula::to(gradient, data.device(), data.dtype());
+      become(tensor, data);
+      if (gradient.defined()) set_grad(tensor, gradient);
+    }
+  };
   take(parameters);
   take(named_buffers());
-  std::map<std::string, Tensor> wanting(others.begin(), others.end());
   for (const auto& [name, tensor] : parameters) {
     set_requires_grad(tensor, facula::requires_grad(wanting.at(name)));
   }

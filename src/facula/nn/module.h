@@ -60,8 +60,9 @@ class FACULA_API Module {
   void load_state_dict(const std::map<std::string, Tensor>& dict);
 
   // to converts the parameters and buffers of floating and complex types, with their gradients, or
-  // moves all of them to a device, in place: every handle sees the change, so an optimiser that was
-  // made before goes on. TypeError for a dtype of whole numbers; where to raises, nothing changes.
+  // moves all of them to a device, in place: every handle sees the change, those of an optimiser
+  // too. What an optimiser has kept from its steps stays as it was: convert before the first step.
+  // TypeError for a dtype of whole numbers; where to raises, nothing changes.
   void to(DType dtype);
   void to(Device device, std::optional<DType> dtype = std::nullopt);
   // to of a tensor is the operator, whose name would be hidden inside of modules.

@@ -164,6 +164,27 @@ TEST(Module, ClonesAreIndependent) {
   EXPECT_THROW(clone(layer, 3, 2), Error);
 }
 
+TEST(Module, CopiesKeepGradientsInTheNewType) {
+  Tower from, to;
+  from.to(kFloat64);
+  set_grad(to.scale, ones(to.scale.sizes()));
+  to.copy_from(from);
+  EXPECT_EQ(to.scale.dtype(), kFloat64);
+  EXPECT_EQ(grad(to.scale).dtype(), kFloat64);
+
+  struct Plain : Module {
+    Tensor value;
+    explicit Plain(bool parameter) : Module("Plain") {
+      value =
+          parameter ? register_parameter("value", ones({2})) : register_buffer("value", ones({2}));
+    }
+  };
+  Plain buffer(false), parameter(true);
+  fill_(buffer.value, 3);
+  EXPECT_THROW(parameter.copy_from(buffer), Error);
+  EXPECT_EQ(item(sum(parameter.value)), 2);
+}
+
 TEST(Module, ForwardMustBeDefined) { EXPECT_THROW(Module("Empty").forward(ones({1})), Error); }
 
 }  // namespace
