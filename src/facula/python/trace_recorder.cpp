@@ -140,7 +140,9 @@ class Recorder final : public CallObserver {
     if (!running()) stacks_.clear();
   }
 
+  // A pass that began while somebody recorded goes on calling after the last recording has ended.
   uint64_t begin_call(const OpInfo& op, std::span<const Value> args) override {
+    if (!running()) return kNothing;
     Event& e = add(Kind::kOperator, op.name);
     for (size_t i = 0; i < args.size() && i < 32; ++i) {
       e.tensors |= uint32_t{args[i].is<Tensor>()} << i;
@@ -152,6 +154,7 @@ class Recorder final : public CallObserver {
   }
   uint64_t begin_node(NodePart part, const char* name, uint64_t sequence) override {
     constexpr Kind kKinds[] = {Kind::kEvaluate, Kind::kNode, Kind::kFunction};
+    if (!running()) return kNothing;
     Event& e = add(kKinds[part], lasting(name));
     e.sequence = static_cast<int64_t>(sequence);
     return started(e);
@@ -162,7 +165,7 @@ class Recorder final : public CallObserver {
   void end(uint64_t token, const Values* results) noexcept override {
     int64_t time = now();
     size_t index = token & 0xffffffff;
-    if (!running() || token >> 32 != session_) return;  // of recordings that have ended
+    if (!running() || token >> 32 != session_) return;  // kNothing, or recordings that have ended
     auto place = std::find(open_.rbegin(), open_.rend(), index);
     if (place == open_.rend()) return;
     open_.erase(std::next(place).base());
@@ -173,6 +176,7 @@ class Recorder final : public CallObserver {
   }
 
  private:
+  static constexpr uint64_t kNothing = 0;
   struct Recording {
     int64_t number;
     Options options;
@@ -313,8 +317,13 @@ PyObject* profiler_start(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guarded([&]() -> PyObject* {
     FACULA_CHECK(n == 3, kType, "_profiler_start() takes 3 arguments");
     if (!of_thread.recorder) of_thread.recorder = new Recorder;
-    return PyLong_FromLongLong(
-        of_thread.recorder->start({args[0] == Py_True, args[1] == Py_True, args[2] == Py_True}));
+    bool wanted[3];
+    for (int i = 0; i < 3; ++i) {
+      int on = PyObject_IsTrue(args[i]);
+      check(on);
+      wanted[i] = on;
+    }
+    return PyLong_FromLongLong(of_thread.recorder->start({wanted[0], wanted[1], wanted[2]}));
   });
 }
 
@@ -327,8 +336,10 @@ PyObject* profiler_stop(PyObject*, PyObject* number) {
     std::vector<Event> events =
         recorder->stop(number == Py_None ? recorder->newest() : to_int64(number, "_profiler_stop"));
     Owned texts = own(PyList_New(0)), out = own(PyList_New(0));
-    for (const auto& s : recorder->stacks()) {
-      check(PyList_Append(texts.get(), stack_object(s).get()));
+    // By number: making objects may collect garbage, and what that calls may add stacks.
+    for (size_t i = 0; i < recorder->stacks().size(); ++i) {
+      const std::vector<Frame> stack = recorder->stacks()[i];
+      check(PyList_Append(texts.get(), stack_object(stack).get()));
     }
     for (const Event& e : events) {
       check(PyList_Append(out.get(), event_object(e, texts.get()).get()));

@@ -328,6 +328,20 @@ def test_exceptions_in_backward():
     assert only(prof, "aten::sin").cpu_parent is None
 
 
+def test_profiles_that_end_inside_of_a_pass():
+    x = facula.ones(2, requires_grad=True)
+    y = x.exp()
+    first = profile().__enter__()
+    y.register_hook(lambda g: first.__exit__(None, None, None))
+    y.sum().sin().backward()
+    assert "aten::exp" not in names(first)
+    for _ in range(2):
+        with profile(profile_memory=True, with_stack=True) as second:
+            x.detach().cos()
+        event = only(second, "aten::cos")
+        assert event.cpu_parent is None and event.stack
+
+
 def test_profiles_nest():
     with profile() as outer:
         facula.ones(1)
