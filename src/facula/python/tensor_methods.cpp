@@ -181,9 +181,10 @@ Py_ssize_t length(PyObject* self) {
     const Tensor& t = unwrap(self);
     if (intercepted(self) && !(t->intercept & kInterceptSparse)) [[unlikely]] {
       Owned answer = own(override_method(self, "__len__", nullptr, 0, nullptr));
-      n = PyLong_AsSsize_t(answer.get());
-      if (n == -1 && PyErr_Occurred()) return -1;
-      FACULA_CHECK(n >= 0, kValue, "__len__() should return >= 0");
+      Py_ssize_t length = PyLong_AsSsize_t(answer.get());
+      if (length == -1 && PyErr_Occurred()) return -1;
+      FACULA_CHECK(length >= 0, kValue, "__len__() should return >= 0");
+      n = length;
       return 0;
     }
     FACULA_CHECK(t.dim() > 0, kType, "len() of a 0-d tensor");
