@@ -61,8 +61,10 @@ def _with_masks(data: Any, mask: Any) -> Any:
 
 
 def _passed_on(func: Any, *args: Any, **kwargs: Any) -> Any:
-    data = func(*_data(args), **_mapped(kwargs, lambda t: t._masked_data))
-    return _with_masks(data, func(*_mask(args), **_mapped(kwargs, lambda t: t._masked_mask)))
+    named = {k: _mapped(v, lambda t: t._masked_data) for k, v in kwargs.items()}
+    data = func(*_data(args), **named)
+    named = {k: _mapped(v, lambda t: t._masked_mask) for k, v in kwargs.items()}
+    return _with_masks(data, func(*_mask(args), **named))
 
 
 def _unary(func: Any, *args: Any, **kwargs: Any) -> MaskedTensor:

@@ -59,7 +59,7 @@ def _text(data: Tensor, mask: Tensor) -> str:
         return f"[\n{inner}\n]"
     values, kept = data.tolist(), mask.tolist()
     texts = [_number(v, True) for v in values]
-    width = max(len(t) if k else 8 for t, k in zip(texts, kept, strict=True))
+    width = max((len(t) if k else 8 for t, k in zip(texts, kept, strict=True)), default=0)
     return f"[{', '.join(t if k else '--'.rjust(width) for t, k in zip(texts, kept, strict=True))}]"
 
 

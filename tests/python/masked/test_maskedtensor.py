@@ -195,3 +195,8 @@ def test_writes(names):
         a.copy_(names["b"])
     with pytest.raises(TypeError):
         names["p"].add_(a)
+
+
+def test_tensors_without_elements_have_a_text():
+    empty = masked_tensor(facula.ones(0), facula.ones(0, dtype=facula.bool))
+    assert "[]" in repr(empty)
