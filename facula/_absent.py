@@ -103,10 +103,11 @@ def once(name: str, text: str) -> None:
 
     After `set_warn_always(True)` every call warns.
     """
-    from facula import _functions
+    if name in _said:
+        from facula import _functions
 
-    if name in _said and not _functions._warn_always:
-        return
+        if not _functions._warn_always:
+            return
     _said.add(name)
     import os
     import sys

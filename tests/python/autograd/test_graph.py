@@ -228,14 +228,22 @@ def test_called_nodes_do_what_passes_do():
 
 
 def test_nodes_outlive_a_pass_in_another_thread():
-    x = facula.rand(99, requires_grad=True)
-    for _ in range(50):
+    # Large enough for kernels to let the other thread run.
+    x = facula.rand(300_000, requires_grad=True)
+    gradient = facula.ones(300_000)
+    for _ in range(20):
         y = x.exp()
-        node, seen = y.grad_fn, []
-        other = threading.Thread(target=lambda y=y: y.sum().backward())
+        node, seen, ready = y.grad_fn, [], threading.Barrier(2)
+
+        def run(total=y.sum(), ready=ready):
+            ready.wait()
+            total.backward()
+
+        other = threading.Thread(target=run)
         other.start()
+        ready.wait()
         try:
-            seen.append(node(facula.ones(99)))
+            seen.append(node(gradient))
         except RuntimeError as error:  # the pass was first
             assert "second time" in str(error)
         other.join()
