@@ -103,7 +103,9 @@ def read(value: Any) -> str:
         if wrong:
             return wrong
         entries = math.prod(max(n, 1) for n in t.shape)  # empty lists are entries, too
-        if not t.is_meta and t.layout is facula.strided and entries <= READ:
+        # Classes that take their operators themselves hold values of their own, which repr shows.
+        plain = type(t).__torch_dispatch__ is facula.Tensor.__torch_dispatch__
+        if plain and not t.is_meta and t.layout is facula.strided and entries <= READ:
             t.tolist()
     if not isinstance(value, (list, tuple)) or len(value) < 4:
         repr(value)

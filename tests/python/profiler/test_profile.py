@@ -332,7 +332,7 @@ def test_profiles_that_end_inside_of_a_pass():
     x = facula.ones(2, requires_grad=True)
     y = x.exp()
     first = profile().__enter__()
-    y.register_hook(lambda g: first.__exit__(None, None, None))
+    y.register_hook(lambda g: first.__exit__(None, None, None) or g)
     y.sum().sin().backward()
     assert "aten::exp" not in names(first)
     for _ in range(2):
