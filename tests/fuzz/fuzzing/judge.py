@@ -99,13 +99,14 @@ def parts_of(value: Any) -> list[facula.Tensor]:
 def read(value: Any) -> str:
     """Looks at every tensor of a result; says what is wrong."""
     for t in parts_of(value):
+        # Classes that take their operators themselves hold values of their own, which repr shows.
+        if type(t).__torch_dispatch__ is not facula.Tensor.__torch_dispatch__:
+            continue
         wrong = outside(t)
         if wrong:
             return wrong
         entries = math.prod(max(n, 1) for n in t.shape)  # empty lists are entries, too
-        # Classes that take their operators themselves hold values of their own, which repr shows.
-        plain = type(t).__torch_dispatch__ is facula.Tensor.__torch_dispatch__
-        if plain and not t.is_meta and t.layout is facula.strided and entries <= READ:
+        if not t.is_meta and t.layout is facula.strided and entries <= READ:
             t.tolist()
     if not isinstance(value, (list, tuple)) or len(value) < 4:
         repr(value)
