@@ -1,6 +1,5 @@
 // The operators of ops/matrix.py: norms, condition numbers, ranks, powers, tensor equations.
 #include <cmath>
-#include <limits>
 
 #include "facula/autograd/meta.h"
 #include "facula/ops/arithmetic_functions.h"

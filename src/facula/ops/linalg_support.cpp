@@ -1,8 +1,6 @@
 // Checks, tolerances, allocation and permutations for the operators of linear algebra.
 #include "facula/ops/linalg_support.h"
 
-#include <limits>
-
 #include "facula/autograd/meta.h"
 #include "facula/kernels/lapack.h"
 #include "facula/ops/arithmetic_functions.h"
