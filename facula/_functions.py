@@ -221,6 +221,7 @@ def set_warn_always(b: bool) -> None:
     global _warn_always
     if not isinstance(b, bool):
         raise TypeError(f"set_warn_always: expected a bool, got {type(b).__name__}")
+    _C._set_warnings_repeat(b)
     _warn_always = b
 
 

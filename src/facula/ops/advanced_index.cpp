@@ -14,6 +14,7 @@
 #include "facula/ops/overlap.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 
 namespace facula {
 namespace {
@@ -285,11 +286,10 @@ Tensor index_put_backward_values(const Tensor& grad, TensorList indices, IntList
 
 // ---- elements that share memory
 
-void (*overlap_warning)(const char* op) = nullptr;
-
 bool warn_of_overlap(const Tensor& self, const char* op) {
   if (!overlaps_itself(self)) return false;
-  if (overlap_warning) overlap_warning(op);
+  warn(str("Use of ", op, " on expanded tensors is deprecated. Please clone() the tensor before ",
+           "performing this operation."));
   return true;
 }
 

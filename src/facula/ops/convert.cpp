@@ -3,6 +3,7 @@
 #include "facula/ops/convert_functions.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 
 namespace facula {
 namespace {
@@ -15,7 +16,10 @@ Tensor converted(const Tensor& self, Device device, DType dtype, bool copy,
   if (same && laid_out && !copy) return self;
   Tensor r = self;
   if (!(device == self.device())) r = to_device(r, device);
-  if (dtype != self.dtype()) r = cast(r, dtype);
+  if (dtype != self.dtype()) {
+    warn_of_discarded_part(self.dtype(), dtype);
+    r = cast(r, dtype);
+  }
   bool fresh = !r.is_same(self);
   if (f == MemoryFormat::kPreserve) return fresh ? r : clone(r);
   return fresh && is_contiguous_as(r, f) ? r : clone(r, f);

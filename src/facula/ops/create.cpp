@@ -8,6 +8,7 @@
 #include "facula/ops/fits.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/query_functions.h"
+#include "facula/ops/warn.h"
 
 namespace facula::forward {
 namespace {
@@ -136,6 +137,7 @@ template <class F>
 Tensor spaced(const Scalar& a, const Scalar& b, int64_t steps, DType t, OptDevice device,
               const char* op, F map, OptDType store = {}) {
   if (steps < 0) fail(ErrorKind::kRuntime, str("number of steps must be non-negative"));
+  if (t == kBool) fail(ErrorKind::kNotImplemented, str("\"", op, "\" not implemented for 'Bool'"));
   if (is_integral(t)) return spaced(a.to_int(), b.to_int(), steps, kFloat64, device, op, map, t);
   auto value = [&](auto x, auto y) {
     using T = decltype(x);
@@ -175,7 +177,8 @@ Tensor triangle(int64_t row, int64_t col, int64_t offset, bool lower, OptDType d
   FACULA_CHECK(below <= INT64_MAX / 16, kRuntime, lower ? "tril_indices" : "triu_indices",
                ": the positions are more than memory holds");
   int64_t count = static_cast<int64_t>(below);
-  if (device.value_or(kCpu).is_meta()) return new_empty({2, count}, dtype.value_or(kInt64), *device);
+  if (device.value_or(kCpu).is_meta())
+    return new_empty({2, count}, dtype.value_or(kInt64), *device);
   Tensor r = new_empty({2, count}, kInt64);
   int64_t *ys = r.data_as<int64_t>(), *xs = ys + count;
   int64_t top = lower ? static_cast<int64_t>(std::clamp<__int128>(-__int128{offset}, 0, row)) : 0;
@@ -251,6 +254,10 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, OptDTy
 }
 Tensor range_inclusive(const Scalar& start, const Scalar& end, const Scalar& step, OptDType dtype,
                        OptDevice device) {
+  warn(
+      "facula.range is deprecated: it holds its end, as no other range does; use arange, which "
+      "does "
+      "not.");
   return make_range(start, end, step, true, dtype, device, "range");
 }
 

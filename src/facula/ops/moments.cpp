@@ -12,6 +12,7 @@
 #include "facula/ops/query_functions.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 
 namespace facula {
 namespace {
@@ -26,6 +27,20 @@ void check_moments(const Tensor& self) {
     raise_error(ErrorKind::kNotImplemented,
                 "std and var only support floating point and complex dtypes");
   }
+}
+
+// warn_of_few warns where the elements of a result leave no degrees of freedom.
+void warn_of_few(const Tensor& self, uint64_t mask, double correction, const char* op) {
+  double kept = 1, folded = 1;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    (mask >> d & 1 ? folded : kept) *= static_cast<double>(self->sizes[d]);
+  }
+  if (kept == 0) folded = 0;
+  if (folded > correction) return;
+  warn(str(op,
+           "(): degrees of freedom is <= 0. Expected a correction below the number of elements ",
+           "that make a result, got ", correction, " for ", folded,
+           " of them; the result is NaN or ", "infinite."));
 }
 
 // part views the real (0) or imaginary (1) parts of a complex tensor.
@@ -56,7 +71,9 @@ Tensor moment(const Tensor& self, OptIntList dim, const std::optional<Scalar>& c
               bool keepdim, bool root) {
   check_moments(self);
   uint64_t mask = dim_mask(dim, self.dim(), root ? "std" : "var");
-  return variance(self, mask, correction_of(correction), keepdim, root);
+  double c = correction_of(correction);
+  warn_of_few(self, mask, c, root ? "std" : "var");
+  return variance(self, mask, c, keepdim, root);
 }
 
 // power_slope is the gradient's factor |x|^(p-1) sgn(x) for the general p.

@@ -4,9 +4,6 @@
 
 namespace facula {
 
-// overlap_warning is called with the name of such an operator; the Python layer sets it.
-extern FACULA_API void (*overlap_warning)(const char* op);
-
 // warn_of_overlap says whether elements of `self` share memory, and warns if so.
 bool warn_of_overlap(const Tensor& self, const char* op);
 

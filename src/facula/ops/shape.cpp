@@ -12,6 +12,7 @@
 #include "facula/ops/math_functions.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 
 namespace facula {
 namespace {
@@ -150,6 +151,7 @@ Tensor cast(const Tensor& self, DType dtype) {
 
 void copy_(const Tensor& self, const Tensor& src, bool) {
   if (self.is_same(src)) return;
+  warn_of_discarded_part(src.dtype(), self.dtype());
   check_no_internal_overlap(self, "copy_");
   if (self->storage == src->storage && memory_overlap(self, src) != Overlap::kNone) {
     Geometry g = expand_geometry(src, self.sizes());

@@ -2,6 +2,7 @@
 // locations.
 #include "facula/autograd/engine.h"
 #include "facula/core/unlocked.h"
+#include "facula/ops/warn.h"
 #include "facula/python/arguments.h"
 #include "facula/python/dispatch_classes.h"
 #include "facula/python/module.h"
@@ -108,6 +109,7 @@ PyObject* run_backward(PyObject*, PyObject* const* args, Py_ssize_t n) {
     options.create_graph = to_bool(args[3], "backward");
     options.allow_unused = to_bool(args[5], "backward");
     options.accumulate = to_bool(args[6], "backward");
+    if (options.create_graph && options.accumulate) warn_of_kept_graph();
     std::vector<Tensor> seeds = tensor_list(args[1], "backward", true);
     if (any_edges(args[0]) || any_edges(args[4])) {
       std::vector<Edge> roots = edge_list(args[0], "backward");

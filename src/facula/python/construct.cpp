@@ -9,6 +9,7 @@
 #include "facula/ops/index_functions.h"
 #include "facula/ops/query_functions.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 #include "facula/python/arguments.h"
 #include "facula/python/bind_helpers.h"
 #include "facula/python/foreign.h"
@@ -277,7 +278,10 @@ bool flat_floats(PyObject* list, Tensor& out) {
 
 Tensor converted(const Tensor& t, std::optional<DType> dtype, Device device, bool copy) {
   Tensor r = t;
-  if (dtype && *dtype != t.dtype()) r = facula::cast(r, *dtype);
+  if (dtype && *dtype != t.dtype()) {
+    warn_of_discarded_part(t.dtype(), *dtype);
+    r = facula::cast(r, *dtype);
+  }
   if (!(device == r.device())) r = facula::to_device(r, device);
   if (copy && r->storage == t->storage) r = facula::clone(r, std::nullopt);
   return r;

@@ -8,6 +8,7 @@
 #include "facula/ops/fits.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 #include "facula/python/arguments.h"
 #include "facula/python/construct.h"
 #include "facula/python/foreign.h"
@@ -186,8 +187,15 @@ int64_t consumed(PyObject* o) {
   return 1;
 }
 
+// warn_of_bytes warns of masks of bytes, which are those of the time before tensors of bool.
+void warn_of_bytes(const Tensor& t) {
+  if (t.dtype() != kUInt8) return;
+  warn("indexing with dtype facula.uint8 is deprecated: give a mask of facula.bool.");
+}
+
 // add_tensor handles an index tensor at dimension d and returns the next dimension.
 int64_t add_tensor(Index& out, const Tensor& t, int64_t d) {
+  warn_of_bytes(t);
   if (t.dim() == 0) {
     if (is_mask(t)) {
       FACULA_CHECK(!t.is_meta(), kRuntime, "index: a meta tensor has no value");
@@ -251,6 +259,11 @@ void parse(Index& out, const Tensor& self, PyObject* index) {
     add_item(out, index, 0, self.dim(), 0);
     return;
   }
+  if (!PyTuple_Check(index)) {
+    warn(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated: write "
+        "x[tuple(seq)], or x[facula.tensor(seq)] for an index of the first dimension.");
+  }
   Py_ssize_t n = PySequence_Fast_GET_SIZE(index);
   int64_t used = 0;
   for (Py_ssize_t i = 0; i < n; ++i) used += consumed(PySequence_Fast_GET_ITEM(index, i));
@@ -304,6 +317,7 @@ Tensor get(const Tensor& self, PyObject* index) {
   PyObject* const* items = tuple ? &PyTuple_GET_ITEM(index, 0) : &index;
   if (plain_view(self, items, tuple ? PyTuple_GET_SIZE(index) : 1, out)) return out;
   if (is_tensor(index) && unwrap(index).dim() > 0 && consumed(index) <= self.dim()) {
+    warn_of_bytes(unwrap(index));
     return facula::index(self, TensorList(&unwrap(index), 1));
   }
   Index parsed(self);

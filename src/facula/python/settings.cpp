@@ -2,7 +2,7 @@
 // small questions about dtypes.
 #include "facula/base/parallel.h"
 #include "facula/core/allocator.h"
-#include "facula/ops/overlap.h"
+#include "facula/ops/warn.h"
 #include "facula/python/arguments.h"
 #include "facula/python/module.h"
 #include "facula/python/types.h"
@@ -105,6 +105,10 @@ PyObject* reset_peak(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* set_warnings_repeat(PyObject*, PyObject* on) {
+  return guarded([&] { return wrap(warnings_repeat.exchange(to_bool(on, "set_warn_always"))); });
+}
+
 PyMethodDef settings_functions[] = {
     {"get_num_threads", get_num_threads, METH_NOARGS,
      "get_num_threads()\n--\n\nThe number of threads that an operator may use."},
@@ -123,18 +127,19 @@ PyMethodDef settings_functions[] = {
     {"can_cast", fast(py_can_cast), METH_FASTCALL,
      "can_cast(from_, to, /)\n--\n\nWhether results of one dtype may be stored in another."},
     {"is_tensor", is_tensor_object, METH_O, "is_tensor(obj, /)\n--\n\nWhether it is a Tensor."},
+    {"_set_warnings_repeat", set_warnings_repeat, METH_O,
+     "Sets whether warnings that are given once are given at every call; returns what was set."},
     {"_memory_stats", memory_stats, METH_NOARGS, "Statistics of the CPU's memory."},
     {"_empty_cache", empty_cache, METH_NOARGS, "Returns idle blocks to the system."},
     {"_reset_peak_memory_stats", reset_peak, METH_NOARGS, "Makes peaks equal current values."},
     {nullptr, nullptr, 0, nullptr},
 };
 
-void warn_of_overlap(const char* op) {
+// show_in_python puts a warning on the line of the Python program that made the call.
+void show_in_python(const std::string& text) {
+  if (!python_lives()) return;
   PyGILState_STATE state = PyGILState_Ensure();
-  int failed = PyErr_WarnFormat(PyExc_UserWarning, 1,
-                                "Use of %s on expanded tensors is deprecated. Please clone() the "
-                                "tensor before performing this operation.",
-                                op);
+  int failed = PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1);
   PyGILState_Release(state);
   if (failed) throw PythonError();
 }
@@ -143,7 +148,7 @@ void warn_of_overlap(const char* op) {
 
 void init_settings(PyObject* module) {
   add_functions(module, settings_functions);
-  overlap_warning = warn_of_overlap;
+  show_warning = show_in_python;
 }
 
 }  // namespace facula::python

@@ -5,6 +5,7 @@
 #include "facula/ops/hidden_values.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 #include "facula/python/arguments.h"
 #include "facula/python/node_type.h"
 #include "facula/python/overrides.h"
@@ -118,6 +119,9 @@ PyObject* get_T(const Tensor& t) {
                        "the dimensions of a tensor.",
                        1));
   }
+  if (t.dim() == 0) {
+    warn("Tensor.T is deprecated on 0-D tensors, whose transpose is the tensor itself.");
+  }
   return reversed(t);
 }
 
@@ -130,6 +134,7 @@ Tensor matrix_transpose(const Tensor& t, const char* name) {
 PyObject* get_H(const Tensor& t) {
   FACULA_CHECK(t.dim() == 2 || t.dim() == 0, kRuntime, "tensor.H is only supported on matrices ",
                "(2-D tensors). Got ", t.dim(), "-D tensor.");
+  if (t.dim() == 0) warn("Tensor.H is deprecated on 0-D tensors: use x.conj().");
   Tensor v = t.dim() == 0 ? t : facula::transpose(t, 0, 1);
   return wrap(v.is_complex() ? facula::conj(v) : v);
 }

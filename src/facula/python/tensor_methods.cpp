@@ -4,6 +4,7 @@
 #include "facula/core/intercept.h"
 #include "facula/ops/convert_functions.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 #include "facula/python/arguments.h"
 #include "facula/python/construct.h"
 #include "facula/python/dispatch_classes.h"
@@ -236,6 +237,7 @@ PyObject* backward_method(PyObject* self, PyObject* const* args, Py_ssize_t n, P
         given("backward", {"gradient", "retain_graph", "create_graph", "inputs"}, args, n, kwnames);
     BackwardOptions options;
     options.create_graph = flag(create, false);
+    if (options.create_graph) warn_of_kept_graph();
     options.retain_graph = flag(retain, options.create_graph);
     Tensor seed;
     if (gradient && gradient != Py_None) {

@@ -1,0 +1,30 @@
+// Warnings of operators: said at every call or once in a process, to whoever shows them.
+#pragma once
+#include <atomic>
+#include <string>
+
+#include "facula/base/export.h"
+#include "facula/core/dtype.h"
+
+namespace facula {
+
+// show_warning shows a text; the Python layer sets it, and it throws where a filter makes the
+// warning an error. Without it warnings go to the standard error stream.
+extern FACULA_API void (*show_warning)(const std::string& text);
+
+// warnings_repeat says that what is said once is said at every call.
+extern FACULA_API std::atomic<bool> warnings_repeat;
+
+// warn shows a warning.
+FACULA_API void warn(const std::string& text);
+
+// warn_once shows a warning unless `said`, which the caller keeps for it, is set; it sets it.
+FACULA_API void warn_once(std::atomic<bool>& said, const std::string& text);
+
+// warn_of_discarded_part warns, once, of a conversion that drops imaginary parts.
+FACULA_API void warn_of_discarded_part(DType from, DType to);
+
+// warn_of_kept_graph warns, once, of gradients in leaves that hold the graph they were made by.
+FACULA_API void warn_of_kept_graph();
+
+}  // namespace facula
