@@ -22,14 +22,18 @@ class finfo:
 
     def __init__(self, type: Any = None) -> None:
         dtype = _C.get_default_dtype() if type is None else type
-        numbers = getattr(dtype, "_numbers", None)
-        if numbers is not None:  # a type of eight bits, which has no tensors yet
-            self.bits, self.eps, self.max, self.min, self.tiny = numbers
-            self.smallest_normal, self.resolution = self.tiny, 1.0
-            self.dtype = repr(dtype).rsplit(".", 1)[-1]
-            return
         if not isinstance(dtype, _C.dtype):
             raise TypeError(f"finfo(): argument 'type' must be facula.dtype, not {type!r}")
+        if dtype.itemsize == 1 and dtype.is_floating_point:  # a type that no tensor has
+            from facula import _names
+
+            self.dtype = repr(dtype).rsplit(".", 1)[-1]
+            numbers = _names._EIGHT_BITS.get(self.dtype.removeprefix("float8_"))
+            if numbers is None:
+                raise _names._absent.missing(f"finfo of {dtype!r}")
+            self.bits, self.eps, self.max, self.min, self.tiny = numbers
+            self.smallest_normal, self.resolution = self.tiny, 1.0
+            return
         dtype = dtype.to_real()
         if dtype not in _FLOATS:
             raise TypeError(

@@ -141,31 +141,8 @@ def sym_fresh_size(expr: Any) -> Any:
     raise _absent.missing("facula.sym_fresh_size", _WHY)
 
 
-# Types of numbers that tensors cannot have yet. Programs name them in tables.
-
-
-class _MissingDType:
-    """A type of numbers for which there are no tensors; functions refuse it."""
-
-    def __init__(self, name: str, itemsize: int, kind: str) -> None:
-        self._name, self.itemsize = name, itemsize
-        self.is_floating_point, self.is_complex = kind == "f", kind == "c"
-        self.is_signed = kind in "fcs"
-
-    def __repr__(self) -> str:
-        return f"facula.{self._name}"
-
-    def __reduce__(self) -> str:
-        return self._name
-
-    def to_real(self) -> Any:
-        """Return the type of the parts."""
-        return _C.float16 if self.is_complex else self
-
-    def to_complex(self) -> Any:
-        """Raise: there is no such type."""
-        raise _absent.missing(f"{self!r}.to_complex")
-
+# Types of numbers that tensors do not have. Programs name them in tables; functions that are asked
+# for such tensors raise NotImplementedError with the name.
 
 # bits, epsilon, largest and smallest number, smallest normal number (OCP's specification of 8-bit
 # types; "fnuz" has no negative zero, "e8m0fnu" is a scale: powers of two)
@@ -176,17 +153,17 @@ _EIGHT_BITS = {
     "e5m2fnuz": (8, 2.0**-2, 57344.0, -57344.0, 2.0**-15),
     "e8m0fnu": (8, 1.0, 2.0**127, 2.0**-127, 2.0**-127),
 }
-for _name, _numbers in _EIGHT_BITS.items():
-    globals()["float8_" + _name] = _MissingDType("float8_" + _name, 1, "f")
-    globals()["float8_" + _name]._numbers = _numbers
-float4_e2m1fn_x2 = _MissingDType("float4_e2m1fn_x2", 1, "f")
-complex32 = chalf = _MissingDType("complex32", 4, "c")
-for _name in "quint8 qint8 quint4x2 quint2x4 bits8".split():
-    globals()[_name] = _MissingDType(_name, 1, "s" if _name == "qint8" else "u")
-qint32 = _MissingDType("qint32", 4, "s")
+for _name in _EIGHT_BITS:
+    globals()["float8_" + _name] = _C._missing_dtype("float8_" + _name, 1, "f")
+float4_e2m1fn_x2 = _C._missing_dtype("float4_e2m1fn_x2", 1, "f")
+complex32 = chalf = _C._missing_dtype("complex32", 4, "c")
+for _name in "quint8 qint8 quint4x2 quint2x4 bits8 bits1x8 bits2x4 bits4x2".split():
+    globals()[_name] = _C._missing_dtype(_name, 1, "s" if _name == "qint8" else "u")
+qint32 = _C._missing_dtype("qint32", 4, "s")
+bits16 = _C._missing_dtype("bits16", 2, "u")
 for _bits in range(1, 8):
-    globals()[f"uint{_bits}"] = _MissingDType(f"uint{_bits}", 1, "u")
-    globals()[f"int{_bits}"] = _MissingDType(f"int{_bits}", 1, "s")
+    globals()[f"uint{_bits}"] = _C._missing_dtype(f"uint{_bits}", 1, "u")
+    globals()[f"int{_bits}"] = _C._missing_dtype(f"int{_bits}", 1, "s")
 
 per_tensor_affine, per_channel_affine = "per_tensor_affine", "per_channel_affine"
 per_tensor_symmetric, per_channel_symmetric = "per_tensor_symmetric", "per_channel_symmetric"

@@ -1,5 +1,6 @@
 """Names that PyTorch has and Facula does not build: neutral, and raising when they are used."""
 
+import pickle
 import subprocess
 import sys
 import warnings
@@ -109,8 +110,34 @@ def test_types_without_tensors_serve_in_tables():
     table = {facula.float8_e4m3fn: 1, facula.float32: 4}
     assert table[facula.float8_e4m3fn] == 1 and facula.float8_e5m2.is_floating_point
     assert repr(facula.float8_e4m3fn) == "facula.float8_e4m3fn"
-    with pytest.raises(TypeError):
-        facula.ones(2, dtype=facula.float8_e4m3fn)
+    assert facula.finfo(facula.float8_e5m2).max == 57344.0
+    assert facula.complex32.to_real() is facula.half and facula.complex32.is_complex
+    with pytest.raises(NotImplementedError, match="float8_e5m2"):
+        facula.nn.Linear(1, 1).to(facula.float8_e5m2)
+
+
+def _asks(dtype):
+    x = facula.ones(2)
+    yield lambda: facula.ones(2, dtype=dtype)
+    yield lambda: x.to(dtype)
+    yield lambda: x.to("cpu", dtype)
+    yield lambda: x.type(dtype)
+    yield lambda: x.view(dtype)
+    yield lambda: facula.tensor([1.0], dtype=dtype)
+    yield lambda: facula.nn.Linear(1, 1, dtype=dtype)
+    yield lambda: facula.promote_types(dtype, facula.float32)
+    yield lambda: facula.frombuffer(bytearray(8), dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "name", "float8_e4m3fn float4_e2m1fn_x2 complex32 qint8 quint4x2 int4 uint1 bits16".split()
+)
+def test_tensors_of_types_that_are_not_built_are_refused_by_name(name):
+    dtype = getattr(facula, name)
+    assert isinstance(dtype, facula.dtype) and pickle.loads(pickle.dumps(dtype)) is dtype
+    for ask in _asks(dtype):
+        with pytest.raises(NotImplementedError, match=name):
+            ask()
 
 
 def test_checks_and_symbolic_numbers():

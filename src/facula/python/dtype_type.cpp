@@ -14,33 +14,62 @@ const char* package_name = "facula";
 namespace {
 
 PyObject* dtype_objects[kNumDTypes];
+
+// MissingDType is a type of numbers that programs name and tensors do not have: its value is none
+// of the DTypes.
+struct MissingDType {
+  PyDType head;
+  const char* name;
+  int64_t item_size;
+  char kind;  // f floating, c complex, s signed, u unsigned
+};
+
+const MissingDType* as_missing(PyObject* o) {
+  bool missing = static_cast<int>(reinterpret_cast<PyDType*>(o)->value) >= kNumDTypes;
+  return missing ? reinterpret_cast<MissingDType*>(o) : nullptr;
+}
 PyObject* strided = nullptr;
 PyObject* formats[4];
 
 DType value_of(PyObject* o) { return reinterpret_cast<PyDType*>(o)->value; }
 
+const char* dtype_text(PyObject* o) {
+  const MissingDType* missing = as_missing(o);
+  return missing ? missing->name : dtype_name(value_of(o));
+}
+
 PyObject* dtype_repr(PyObject* self) {
-  return PyUnicode_FromFormat("%s.%s", package_name, dtype_name(value_of(self)));
+  return PyUnicode_FromFormat("%s.%s", package_name, dtype_text(self));
 }
-PyObject* dtype_reduce(PyObject* self, PyObject*) {
-  return PyUnicode_FromString(dtype_name(value_of(self)));
-}
+PyObject* dtype_reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(dtype_text(self)); }
 PyObject* dtype_to_real(PyObject* self, PyObject*) {
+  if (const MissingDType* m = as_missing(self))
+    return Py_NewRef(m->kind == 'c' ? dtype_object(kFloat16) : self);
   return Py_NewRef(dtype_object(real_type(value_of(self))));
 }
 PyObject* dtype_to_complex(PyObject* self, PyObject*) {
+  if (const MissingDType* m = as_missing(self)) {
+    if (m->kind == 'c') return Py_NewRef(self);
+    PyErr_Format(PyExc_NotImplementedError, "to_complex: there is no complex type of %s.%s",
+                 package_name, m->name);
+    return nullptr;
+  }
   return Py_NewRef(dtype_object(complex_type(value_of(self))));
 }
 PyObject* dtype_is_floating(PyObject* self, void*) {
+  if (const MissingDType* m = as_missing(self)) return PyBool_FromLong(m->kind == 'f');
   return PyBool_FromLong(is_floating(value_of(self)));
 }
 PyObject* dtype_is_complex(PyObject* self, void*) {
+  if (const MissingDType* m = as_missing(self)) return PyBool_FromLong(m->kind == 'c');
   return PyBool_FromLong(is_complex(value_of(self)));
 }
 PyObject* dtype_is_signed(PyObject* self, void*) {
+  if (const MissingDType* m = as_missing(self)) return PyBool_FromLong(m->kind != 'u');
   return PyBool_FromLong(is_signed(value_of(self)));
 }
 PyObject* dtype_itemsize(PyObject* self, void*) {
+  if (const MissingDType* m = as_missing(self)) return PyLong_FromLongLong(m->item_size);
   return PyLong_FromLongLong(item_size(value_of(self)));
 }
 
@@ -101,7 +130,13 @@ bool is_dtype(PyObject* o) {
 }
 
 DType unwrap_dtype(PyObject* o, const char* op) {
-  if (Py_TYPE(o) == &dtype_type) return value_of(o);
+  if (Py_TYPE(o) == &dtype_type) {
+    if (const MissingDType* m = as_missing(o)) [[unlikely]] {
+      raise_error(ErrorKind::kNotImplemented, op, ": tensors of ", package_name, ".", m->name,
+                  " are not built");
+    }
+    return value_of(o);
+  }
   if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return kFloat64;
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return kInt64;
   if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return kBool;
@@ -140,6 +175,22 @@ PyObject* set_package_name(PyObject*, PyObject* name) {
   });
 }
 
+// _missing_dtype(name, itemsize, kind) makes a type of numbers that no tensor has.
+PyObject* make_missing_dtype(PyObject*, PyObject* args) {
+  return guarded([&]() -> PyObject* {
+    const char* name;
+    int size, kind;
+    if (!PyArg_ParseTuple(args, "siC:_missing_dtype", &name, &size, &kind)) throw PythonError();
+    PyObject* o = check(dtype_type.tp_alloc(&dtype_type, 0));
+    auto* made = reinterpret_cast<MissingDType*>(o);
+    made->head.value = static_cast<DType>(kNumDTypes);
+    made->name = (new std::string(name))->c_str();  // these types live as long as the process
+    made->item_size = size;
+    made->kind = static_cast<char>(kind);
+    return o;
+  });
+}
+
 PyObject* get_package_name(PyObject*, PyObject*) { return PyUnicode_FromString(package_name); }
 
 PyMethodDef package_functions[] = {
@@ -147,6 +198,8 @@ PyMethodDef package_functions[] = {
      "Gives the name of the package in the texts of types, dtypes and sizes."},
     {"_set_package_name", set_package_name, METH_O,
      "Sets the name of the package in the texts of types, dtypes and sizes."},
+    {"_missing_dtype", make_missing_dtype, METH_VARARGS,
+     "Makes a type of numbers that no tensor has: name, bytes of one, kind (f, c, s or u)."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -155,7 +208,7 @@ PyMethodDef package_functions[] = {
 void init_dtype_types(PyObject* module) {
   add_functions(module, package_functions, "facula._C");
   dtype_type.tp_getset = dtype_getset;
-  ready(dtype_type, "facula.dtype", sizeof(PyDType), dtype_repr, dtype_methods,
+  ready(dtype_type, "facula.dtype", sizeof(MissingDType), dtype_repr, dtype_methods,
         "The element type of a tensor.");
   for (int i = 0; i < kNumDTypes; ++i) {
     PyObject* o = check(dtype_type.tp_alloc(&dtype_type, 0));
