@@ -33,7 +33,12 @@ def _make(name: str) -> None:
 
 def __getattr__(name: str) -> Any:
     if not name.startswith("__") and not hasattr(_C._return_types, name):
-        _make(name)
+        # The results of a call with out= have a type of their own.
+        given = name.removesuffix("_out")
+        _make(given)
+        if given != name and hasattr(_C._return_types, given):
+            fields = getattr(_C._return_types, given).__match_args__
+            _C._return_types._make(name, fields)
     if hasattr(_C._return_types, name):
         return getattr(_C._return_types, name)
     raise AttributeError(f"module 'facula.return_types' has no attribute {name!r}")

@@ -27,7 +27,7 @@ pointwise("atan(Tensor self)", "m_atan(self)", result="float", d={"self": "recip
           doc="The angle whose tangent is `self`.")
 pointwise("sinh(Tensor self)", "m_sinh(self)", result="float", d={"self": "cosh(self)"}, doc="The hyperbolic sine.")
 pointwise("cosh(Tensor self)", "m_cosh(self)", result="float", d={"self": "sinh(self)"}, doc="The hyperbolic cosine.")
-pointwise("tanh(Tensor self)", "m_tanh(self)", result="float", d={"self": "1 - result * result"}, names="tanh nn.functional.tanh",
+pointwise("tanh(Tensor self)", "m_tanh(self)", result="float", d={"self": "1 - result * result"}, names="tanh",
           method=True, doc="The hyperbolic tangent.")
 pointwise("asinh(Tensor self)", "m_asinh(self)", result="float", d={"self": "rsqrt(self * self + 1)"}, names="asinh arcsinh", method=True,
           doc="The inverse hyperbolic sine.")
@@ -40,7 +40,7 @@ pointwise("atan2(Tensor self, Tensor other)", "m_atan2(self, other)", result="fl
           names="atan2 arctan2", method=True, doc="The angle of the point (other, self).")
 composite("atan2_scale(Tensor self, Tensor other)", names="", doc="1 / (self^2 + other^2), 0 at the origin.")
 pointwise("sigmoid(Tensor self)", "m_sigmoid(self)", result="float", d={"self": "result * (1 - result)"},
-          names="sigmoid special.expit nn.functional.sigmoid", method=True, doc="`1 / (1 + exp(-self))`.")
+          names="sigmoid special.expit", method=True, doc="`1 / (1 + exp(-self))`.")
 composite("logit(Tensor self, float? eps=None)", names="logit special.logit", method=True, inplace=True, doc="`log(self / (1 - self))`, clamped to [eps, 1 - eps].")
 pointwise("logit_plain(Tensor self)", "m_log(self / (1 - self))", result="float", types="floating",
           grad={"self": "grad / (self * (1 - self))"}, names="", method=False, doc="log(x / (1 - x)).")

@@ -1,13 +1,13 @@
 """Softmax and the losses over classes."""
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
-manual("softmax(Tensor self, int dim, DType? dtype=None)", batch="along", names="softmax nn.functional.softmax special.softmax", method=True,
+manual("softmax(Tensor self, int dim, DType? dtype=None)", batch="along", names="softmax nn.functional.softmax", method=True,
        grad={"self": "softmax_backward(grad, result, dim)"},
        out="exact", doc="`exp(self) / sum(exp(self))` along `dim`.")
 composite("softmax_backward(Tensor grad_output, Tensor output, int dim)", names="")
 manual("softmax_backward_fused(Tensor grad_output, Tensor output, int dim)", names="",
        nondifferentiable="softmax_backward uses it when nothing is recorded")
-manual("log_softmax(Tensor self, int dim, DType? dtype=None)", batch="along", names="log_softmax nn.functional.log_softmax special.log_softmax",
+manual("log_softmax(Tensor self, int dim, DType? dtype=None)", batch="along", names="log_softmax nn.functional.log_softmax",
        method=True, grad={"self": "log_softmax_backward(grad, result, dim)"},
        out="exact", doc="The logarithm of softmax, without overflow.")
 composite("log_softmax_backward(Tensor grad_output, Tensor output, int dim)", names="")

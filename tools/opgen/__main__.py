@@ -67,7 +67,7 @@ def outputs(families: dict[str, list[rows.Row]]) -> dict[str, str]:
             files[f"kernels/{family}_loops.cpp"] = NOTICE.format(family) + loops.family_loops(family, members)
     includes = "".join(f'#include "facula/ops/{f}_functions.h"\n' for f in families)
     files["facula/ops/functions.h"] = "// All operators, for users; the library's own sources include the families that they call.\n#pragma once\n" + includes
-    files["python/all_bindings.cpp"] = bindings.all_bindings(list(families))
+    files["python/all_bindings.cpp"] = bindings.all_bindings(families)
     for name, text in stubs.stubs([r for m in families.values() for r in m]).items():
         files[f"stubs/{name}"] = text
     return files

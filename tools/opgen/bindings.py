@@ -126,15 +126,15 @@ def caller_code(row: Row, inplace: bool = False) -> str:
         n = len(row.sig.outputs)
         items = ", ".join(f"std::move(std::get<{i}>(result))" for i in range(n))
         lines.append(f"  Tensor items[] = {{{items}}};")
-        if row.out:
-            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, items{exact});")
         fields = ", ".join(f'"{o.name}"' for o in row.sig.outputs)
         named = row.options.get("tuple_name", public_name(row))
+        shown_as = f'"{named}", fields' if named else "nullptr, nullptr"
         if named:
             lines.append(f"  static const char* const fields[] = {{{fields}}};")
-            lines.append(f'  return wrap_tuple(items, "{named}", fields);')
-        else:
-            lines.append("  return wrap_tuple(items, nullptr, nullptr);")
+        if row.out:
+            flag = str(row.out == "exact").lower()
+            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, items, {flag}, {shown_as});")
+        lines.append(f"  return wrap_tuple(items, {shown_as});")
     else:
         if row.out and row.sig.returns == "Tensor":
             lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, {{&result, 1}}{exact});")
@@ -198,9 +198,12 @@ def documentation(row: Row) -> str:
     return text
 
 
-def all_bindings(families: list[str]) -> str:
-    """The function that registers every family."""
+def all_bindings(families: dict[str, list[Row]]) -> str:
+    """The function that registers every family, and the names of all rows, of hidden ones too."""
     decl = "\n".join(f"extern BindingRow {f}_bindings[];" for f in families)
     calls = "\n".join(f"  register_bindings(module, {f}_bindings);" for f in families)
+    names = ",\n".join(f'    "{row.name}"' for members in families.values() for row in members)
     return ('#include "facula/python/bound.h"\n\nnamespace facula::python {\n\n'
-            f"{decl}\n\nvoid register_operators(PyObject* module) {{\n{calls}\n}}\n\n}}  // namespace facula::python\n")
+            f"{decl}\n\nvoid register_operators(PyObject* module) {{\n{calls}\n}}\n\n"
+            "extern const char* const row_names[];\n"
+            f"const char* const row_names[] = {{\n{names},\n    nullptr,\n}};\n\n}}  // namespace facula::python\n")

@@ -154,9 +154,11 @@ PyObject* wrap_self(Bound& b, int i);          // argument i itself: results of 
 PyObject* wrap_tuple(std::span<Tensor> items, const char* type_name, const char* const* fields);
 
 // write_out stores results in the out= argument i: resizes with PyTorch's rules, checks dtypes,
-// refuses out= tensors that require grad, and returns the out argument itself. `exact` refuses
-// another dtype than the result's, too.
-PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact = false);
+// refuses out= tensors that require grad, and returns the out argument itself: of several results a
+// tuple of them, the named one facula.return_types.<type_name>_out if there are names. `exact`
+// refuses another dtype than the result's, too.
+PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact = false,
+                    const char* type_name = nullptr, const char* const* fields = nullptr);
 
 // BindingRow registers one public name: "nn.functional.silu", "max", "linalg.norm".
 // In "Tensor.add_" it is a method. The doc begins with a text signature.

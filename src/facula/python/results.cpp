@@ -43,6 +43,7 @@ PyObject* named_tuple_repr(PyObject* self) {
   });
 }
 
+// named_tuple_type gives the type of named results, making it the first time.
 PyTypeObject* named_tuple_type(const char* type_name, const char* const* fields, size_t n) {
   static std::map<std::string, PyTypeObject*> types;
   auto [it, fresh] = types.try_emplace(type_name, nullptr);
@@ -124,7 +125,8 @@ void store_out(const char* name, PyObject* object, const Tensor& result, bool ex
 
 }  // namespace
 
-PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact) {
+PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact, const char* type_name,
+                    const char* const* fields) {
   PyObject* out = b.v[i];
   const char* name = b.sig->name;
   if (results.size() == 1 && is_tensor(out)) {
@@ -135,17 +137,25 @@ PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact) {
   if (!list || PySequence_Fast_GET_SIZE(out) != static_cast<Py_ssize_t>(results.size())) {
     raise_error(ErrorKind::kType, name, "(): argument 'out' must be ",
                 results.size() == 1 ? "Tensor" : str("tuple of ", results.size(), " Tensors"),
-                ", not ", type_name(out));
+                ", not ", python::type_name(out));
   }
   for (size_t k = 0; k < results.size(); ++k) {
     PyObject* item = PySequence_Fast_GET_ITEM(out, static_cast<Py_ssize_t>(k));
     if (!is_tensor(item)) {
       raise_error(ErrorKind::kType, name, "(): argument 'out' must be tuple of Tensors, but found ",
-                  "element of type ", type_name(item), " at pos ", k);
+                  "element of type ", python::type_name(item), " at pos ", k);
     }
     store_out(name, item, results[k], exact);
   }
-  return Py_NewRef(out);
+  if (results.size() == 1) return Py_NewRef(out);
+  if (!type_name) return PySequence_Tuple(out);
+  std::string named = str(type_name, "_out");
+  Owned tuple = own(PyStructSequence_New(named_tuple_type(named.c_str(), fields, results.size())));
+  for (size_t k = 0; k < results.size(); ++k) {
+    auto at = static_cast<Py_ssize_t>(k);
+    PyTuple_SET_ITEM(tuple.get(), at, Py_NewRef(PySequence_Fast_GET_ITEM(out, at)));
+  }
+  return tuple.release();
 }
 
 namespace {
@@ -158,10 +168,33 @@ PyObject* place(PyObject* module, std::string_view folder, std::string& public_m
   return submodule(module, str("_", folder).c_str());
 }
 
+// _make(name, fields) makes a type of named results before an operator gives one.
+PyObject* make_return_type(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guarded([&]() -> PyObject* {
+    FACULA_CHECK(n == 2 && PyTuple_Check(args[1]), kType, "_make() takes a name and a tuple");
+    std::vector<const char*> fields;
+    // Types keep pointers to the names of their fields.
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); ++i) {
+      fields.push_back((new std::string(utf8(PyTuple_GET_ITEM(args[1], i))))->c_str());
+    }
+    std::string name(utf8(args[0]));
+    named_tuple_type(name.c_str(), fields.data(), fields.size());
+    Py_RETURN_NONE;
+  });
+}
+
+PyMethodDef return_type_functions[] = {
+    {"_make", fast(make_return_type), METH_FASTCALL, "Makes a type of named results."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
 }  // namespace
 
 void register_bindings(PyObject* module, BindingRow* rows) {
-  if (!return_types) return_types = submodule(module, "_return_types");
+  if (!return_types) {
+    return_types = submodule(module, "_return_types");
+    add_functions(return_types, return_type_functions, "facula._C");
+  }
   for (BindingRow* row = rows; row->path; ++row) {
     std::string_view path = row->path;
     size_t dot = path.rfind('.');
