@@ -1,6 +1,7 @@
 // dispatch: matches the arguments of a call to the overloads of a name, hands it to
 // __torch_function__ where one is in play, and calls the row.
 #include "facula/python/arguments.h"
+#include "facula/python/called_name.h"
 #include "facula/python/old_orders.h"
 #include "facula/python/overrides.h"
 #include "facula/python/types.h"
@@ -218,6 +219,7 @@ PyObject* dispatch(const Entry* entries, int count, PyObject* self, PyObject* co
   } catch (...) {
     raise_from_exception();
   }
+  name_the_call(entries->signature->name);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return nullptr;
   try {
     return call_with_numbers(entries, count, self, args, nargs, kwnames);
