@@ -21,6 +21,7 @@ __all__ = [
     "has_torch_function_variadic",
     "is_tensor_like",
     "is_tensor_method_or_property",
+    "redispatch_function",
     "resolve_name",
     "wrap_torch_function",
 ]
@@ -237,6 +238,26 @@ def wrap_torch_function(
     return decorate
 
 
+def redispatch_function(
+    func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
+) -> Any:
+    """Call a function without asking overrides about it; those of calls that it makes are asked."""
+    kwargs = kwargs or {}
+    if hasattr(func, "__code__"):
+        _C._skip_overrides_once(True)
+        try:
+            return func(*args, **kwargs)
+        finally:
+            _C._skip_overrides_once(False)
+    modes = _take_modes()
+    before = _C._set_torch_function_disabled(True)
+    try:
+        return func(*args, **kwargs)
+    finally:
+        _C._set_torch_function_disabled(before)
+        _put_modes(modes)
+
+
 def _take_modes() -> list[TorchFunctionMode]:
     """Take all modes off the stack and return them, the innermost first."""
     return [_C._pop_torch_function_mode() for _ in range(_C._len_torch_function_mode())]
@@ -258,6 +279,49 @@ def _get_current_function_mode() -> TorchFunctionMode | None:
     """Return the innermost mode that is on."""
     modes = _get_current_function_mode_stack()
     return modes[-1] if modes else None
+
+
+# Methods of operators: the function that computes the same, and whether the operands change places.
+_PLAIN_NAMES = {
+    "__pow__": ("pow", False),
+    "__rpow__": ("pow", True),
+    "__rsub__": ("sub", True),
+    "__rtruediv__": ("div", True),
+    "__rdiv__": ("div", True),
+    "__floordiv__": ("floor_divide", False),
+    "__rfloordiv__": ("floor_divide", True),
+    "__rmod__": ("remainder", True),
+    "__rmatmul__": ("matmul", True),
+    "__and__": ("bitwise_and", False),
+    "__or__": ("bitwise_or", False),
+    "__xor__": ("bitwise_xor", False),
+    "__lshift__": ("bitwise_left_shift", False),
+    "__rlshift__": ("bitwise_left_shift", True),
+    "__rshift__": ("bitwise_right_shift", False),
+    "__rrshift__": ("bitwise_right_shift", True),
+    "__invert__": ("bitwise_not", False),
+}
+_PLAIN_IN_PLACE = {
+    "__ipow__": "pow_",
+    "__iand__": "bitwise_and_",
+    "__ior__": "bitwise_or_",
+    "__ixor__": "bitwise_xor_",
+    "__ilshift__": "bitwise_left_shift_",
+    "__irshift__": "bitwise_right_shift_",
+}
+
+
+def _without_operators(func: Callable, args: tuple) -> tuple[Callable, tuple]:
+    """Give the function and arguments that stand for the method of an operator; others as given."""
+    name = getattr(func, "__name__", "")
+    if not name.startswith("__"):
+        return func, args
+    if name in _PLAIN_IN_PLACE:
+        return getattr(_C.Tensor, _PLAIN_IN_PLACE[name]), args
+    plain, swapped = _PLAIN_NAMES.get(name, ("", False))
+    if not plain:
+        return func, args
+    return getattr(_C._functions, plain), args[1::-1] if swapped else args
 
 
 class TorchFunctionMode:

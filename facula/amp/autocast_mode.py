@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import facula
-from facula.overrides import TorchFunctionMode
+from facula.overrides import TorchFunctionMode, _without_operators
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
@@ -122,6 +122,7 @@ class _Mode(TorchFunctionMode):
         self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        func, args = _without_operators(func, args)
         name = getattr(func, "__name__", "")
         if (name in _NARROW or _multiplies(name, args)) and kwargs.get("out") is None:
             args, kwargs = _cast(args, kwargs, lambda t: _state.dtype[t.device.type])

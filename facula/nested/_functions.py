@@ -8,6 +8,7 @@ from typing import Any
 
 import facula
 from facula.nested._jagged import NestedInt, NestedTensor, Structure, call_on_values, wrap
+from facula.overrides import _without_operators
 
 Tensor = facula.Tensor
 HANDLERS: dict[str, Any] = {}
@@ -26,6 +27,7 @@ def handles(names: str) -> Any:
 
 def call(func: Any, args: tuple, kwargs: dict) -> Any:
     """Call the handler of a function; NotImplementedError naming it when there is none."""
+    func, args = _without_operators(func, args)
     name = getattr(func, "__name__", str(func))
     owner = getattr(func, "__self__", None)
     if name in ("__get__", "__set__", "__delete__") and owner is not None:

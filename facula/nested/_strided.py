@@ -6,6 +6,7 @@ from typing import Any
 
 import facula
 from facula import _C
+from facula.overrides import _without_operators
 
 Tensor = facula.Tensor
 
@@ -36,6 +37,7 @@ class StridedNestedTensor(Tensor):
         cls, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        func, args = _without_operators(func, args)
         name = getattr(func, "__name__", "")
         owner = getattr(func, "__self__", None)
         if name in ("__get__", "__set__") and owner is not None:

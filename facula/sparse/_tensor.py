@@ -104,9 +104,11 @@ class SparseTensor(_C.Tensor):
     def __torch_function__(
         cls, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
+        from facula.overrides import _without_operators
         from facula.sparse._operators import TABLE
 
         kwargs = kwargs or {}
+        func, args = _without_operators(func, args)
         name = name_of(func)
         found = TABLE.get(name)
         if found is not None:

@@ -1,5 +1,7 @@
 """__torch_function__ of subclasses, of foreign types, and function modes."""
 
+import operator
+
 import pytest
 
 import facula
@@ -40,7 +42,7 @@ def test_functions_methods_operators():
     assert type(t.mul(2)) is Logging
     assert type(t + t) is Logging
     assert (1 - t).tolist() == [0.0, -1.0]
-    assert Logging.calls[:4] == ["add", "mul", "add", "sub"]
+    assert Logging.calls[:4] == ["add", "mul", "add", "__rsub__"]
 
 
 def test_attributes_and_indexing():
@@ -324,6 +326,139 @@ def test_what_overrides_is_not_taken_for_a_number(name, call):
     assert call(facula.ones(2, 2), Wrapper()) == name
 
 
+class Handed(facula.Tensor):
+    """Notes which methods of Tensor it is given, by the names under which Tensor has them."""
+
+    seen = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        names = {n for n in dir(facula.Tensor) if getattr(facula.Tensor, n) is func}
+        cls.seen.append((names, [type(a).__name__ for a in args]))
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+# The method that overrides are given with the tensor on the left, and with a number there.
+OPERATORS = {
+    "add": ("add", "add"),
+    "sub": ("sub", "__rsub__"),
+    "mul": ("mul", "mul"),
+    "truediv": ("div", "__rtruediv__"),
+    "floordiv": ("__floordiv__", "__rfloordiv__"),
+    "mod": ("remainder", "__rmod__"),
+    "pow": ("__pow__", "__rpow__"),
+    "lshift": ("__lshift__", "__rlshift__"),
+    "rshift": ("__rshift__", "__rrshift__"),
+    "and_": ("__and__", "bitwise_and"),
+    "or_": ("__or__", "bitwise_or"),
+    "xor": ("__xor__", "bitwise_xor"),
+    "eq": ("__eq__", "__eq__"),
+    "ne": ("ne", "ne"),
+    "lt": ("lt", "gt"),
+    "le": ("le", "ge"),
+    "gt": ("gt", "lt"),
+    "ge": ("ge", "le"),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_methods_that_operators_hand_to_overrides(name):
+    f, (left, right) = getattr(operator, name), OPERATORS[name]
+    x = facula.tensor([6, 5])
+    s = x.as_subclass(Handed)
+    for a, b, method, kinds in (
+        (s, 2, left, ["Handed", "int"]),
+        (s, x, left, ["Handed", "Tensor"]),
+        (2, s, right, ["Handed", "int"]),
+    ):
+        Handed.seen.clear()
+        result = f(a, b)
+        assert type(result) is Handed and len(Handed.seen) == 1
+        assert method in Handed.seen[0][0] and Handed.seen[0][1] == kinds
+        plain = f(*(x if v is s else v for v in (a, b)))
+        assert facula.equal(result.as_subclass(facula.Tensor), plain)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("iadd", "add_"),
+        ("isub", "sub_"),
+        ("imul", "mul_"),
+        ("ifloordiv", "floor_divide_"),
+        ("imod", "remainder_"),
+        ("ipow", "__ipow__"),
+        ("ilshift", "__ilshift__"),
+        ("irshift", "__irshift__"),
+        ("iand", "__iand__"),
+        ("ior", "__ior__"),
+        ("ixor", "__ixor__"),
+    ],
+)
+def test_methods_that_operators_in_place_hand_to_overrides(name, method):
+    f = getattr(operator, name)
+    x = facula.tensor([6, 5])
+    s = x.clone().as_subclass(Handed)
+    Handed.seen.clear()
+    assert f(s, 2) is s
+    assert len(Handed.seen) == 1 and method in Handed.seen[0][0]
+    assert facula.equal(s.as_subclass(facula.Tensor), f(x.clone(), 2))
+
+
+def test_methods_of_matrix_products_and_signs():
+    m = facula.eye(2, dtype=facula.int64).as_subclass(Handed)
+    for call, method in (
+        (lambda: m @ m, "matmul"),
+        (lambda: -m, "neg"),
+        (lambda: +m, "positive"),
+        (lambda: abs(m), "abs"),
+        (lambda: ~m, "__invert__"),
+    ):
+        Handed.seen.clear()
+        assert type(call()) is Handed and method in Handed.seen[0][0]
+
+
+def test_modes_are_given_the_methods_of_operators():
+    class Keep(overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    seen = []
+    x = facula.tensor([2.0])
+    with Keep():
+        results = [2 - x, x**2, 2 / x, x == 2, x + 1]
+    t = facula.Tensor
+    assert seen == [t.__rsub__, t.__pow__, t.__rtruediv__, t.__eq__, t.add]
+    assert [r.item() for r in results] == [0.0, 4.0, 1.0, True, 3.0]
+
+
+def test_operands_have_their_say_where_overrides_do_not_know_them():
+    class Refuses(facula.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    class Other:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+        def __radd__(self, other):
+            return "radd"
+
+        def __eq__(self, other):
+            return "eq"
+
+    r = facula.ones(1).as_subclass(Refuses)
+    assert r + Other() == "radd" and facula.ones(1) + Other() == "radd"
+    assert (r == Other()) == "eq" and (r == "text") is False
+    with pytest.raises(TypeError, match="unsupported operand"):
+        r + 1
+    with pytest.raises(TypeError, match="unsupported operand"):
+        r += None
+
+
 def test_names_of_functions_that_are_handed():
     t = facula.Tensor
     resolve = overrides.resolve_name
@@ -366,6 +501,24 @@ def test_wrapped_functions_are_overridden():
             return func is mine, len(args), kwargs
 
     assert mine(1) == "plain" and mine(Takes(), b=2) == (True, 1, {"b": 2})
+
+
+def test_redispatch_skips_one_level():
+    depth = []
+
+    class Nested(facula.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            depth.append(func.__name__)
+            return overrides.redispatch_function(func, types, args, kwargs)
+
+    def twice(a):
+        if overrides.has_torch_function_unary(a):
+            return overrides.handle_torch_function(twice, (a,), a)
+        return a * 2
+
+    x = facula.ones(1).as_subclass(Nested)
+    assert twice(x).tolist() == [2.0] and depth == ["twice", "mul"]
 
 
 def test_the_stack_of_modes():

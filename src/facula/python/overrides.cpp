@@ -43,8 +43,9 @@ Look look_of(ArgType t) {
   }
 }
 
-// parameters_of lists the parameters of a signature, "(Tensor input, *, int dim=-1)" or a function's
-// own "(input, *, dim=-1)", without types; and without defaults where only names are asked for.
+// parameters_of lists the parameters of a signature, "(Tensor input, *, int dim=-1)" or a
+// function's own "(input, *, dim=-1)", without types; and without defaults where only names are
+// asked for.
 std::vector<std::string> parameters_of(std::string_view text, bool only_names) {
   std::vector<std::string> found;
   int depth = 0;
@@ -69,7 +70,8 @@ std::vector<std::string> parameters_of(std::string_view text, bool only_names) {
 }
 
 // likeness says how well a function of the extension matches the signature of a row: 2 where all
-// parameters and defaults agree, 1 where the names do. `linalg.svd` and `svd` share their name only.
+// parameters and defaults agree, 1 where the names do. `linalg.svd` and `svd` share their name
+// only.
 int likeness(PyObject* function, const Signature& s) {
   if (!PyCFunction_Check(function)) return 0;
   const char* doc = reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_doc;
@@ -389,7 +391,14 @@ PyObject* disabled(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject*) {
   return PyObject_Call(args[0], positional.get(), kwargs);
 }
 
+// Set: the next question of a function written in Python is answered no.
+thread_local bool skip_once = false;
+
 bool tuple_has_override(PyObject* const* items, Py_ssize_t n) {
+  if (skip_once) {
+    skip_once = false;
+    return false;
+  }
   if (modes_active) return true;
   for (Py_ssize_t i = 0; i < n; ++i) {
     if (has_override(items[i]) && !(overrides_disabled && is_tensor(items[i]))) return true;
@@ -445,6 +454,11 @@ PyObject* py_set_disabled(PyObject*, PyObject* on) {
   return PyBool_FromLong(before);
 }
 
+PyObject* py_skip_once(PyObject*, PyObject* on) {
+  skip_once = on == Py_True;
+  Py_RETURN_NONE;
+}
+
 PyMethodDef protocol_functions[] = {
     {"_has_torch_function", py_has, METH_O, "Whether one of the objects overrides functions."},
     {"_has_torch_function_unary", py_has_unary, METH_O, "Whether the object overrides functions."},
@@ -457,6 +471,8 @@ PyMethodDef protocol_functions[] = {
     {"_len_torch_function_mode", py_count_modes, METH_NOARGS, nullptr},
     {"_set_torch_function_disabled", py_set_disabled, METH_O,
      "Switches overrides by subclasses off or on; returns what it was."},
+    {"_skip_overrides_once", py_skip_once, METH_O,
+     "Sets whether the next function written in Python does without its overrides."},
     {"_disabled_torch_function_impl", fast(disabled), kFast,
      "The __torch_function__ of types whose functions are not overridden."},
     {nullptr, nullptr, 0, nullptr},

@@ -1,6 +1,8 @@
 // The number protocol of Tensor: operators call the generated entries; foreign operands get
 // NotImplemented so that their own reflected methods have a say.
+#include "facula/autograd/meta.h"
 #include "facula/core/intercept.h"
+#include "facula/ops/warn.h"
 #include "facula/python/dispatch_classes.h"
 #include "facula/python/arguments.h"
 #include "facula/python/foreign.h"
@@ -70,30 +72,98 @@ PyObject* missing(const char* name) {
   return nullptr;
 }
 
-template <FastMethod SlotEntries::* kEntry>
-PyObject* binary(PyObject* a, PyObject* b) {
-  if (!is_operand(a) || !is_operand(b)) [[unlikely]] {
-    if (PyErr_Occurred()) return nullptr;
-    Py_RETURN_NOTIMPLEMENTED;
-  }
-  FastMethod f = slot_entries.*kEntry;
-  if (!f) return missing("this operator");
-  // A number on the left is a plain first argument; a tensor there makes the call a method's.
-  if (is_tensor(a)) return f(a, &b, 1, nullptr);
-  FastMethod g = function_entries.*kEntry;
-  PyObject* args[] = {a, b};
-  return (g ? g : f)(nullptr, args, 2, nullptr);
+// Handed names the methods of Tensor that overrides are given for an operator: the one with the
+// tensor on the left, and the one for a tensor on the right alone, which it has as first argument.
+struct Handed {
+  const char* method;
+  const char* reflected;
+};
+namespace handed {
+constexpr Handed kAdd{"add", "add"};
+constexpr Handed kSub{"sub", "__rsub__"};
+constexpr Handed kMul{"mul", "mul"};
+constexpr Handed kDiv{"div", "__rtruediv__"};
+constexpr Handed kFloorDivide{"__floordiv__", "__rfloordiv__"};
+constexpr Handed kRemainder{"remainder", "__rmod__"};
+constexpr Handed kPow{"__pow__", "__rpow__"};
+constexpr Handed kMatmul{"matmul", "__rmatmul__"};
+constexpr Handed kAnd{"__and__", "bitwise_and"};
+constexpr Handed kOr{"__or__", "bitwise_or"};
+constexpr Handed kXor{"__xor__", "bitwise_xor"};
+constexpr Handed kLeftShift{"__lshift__", "__rlshift__"};
+constexpr Handed kRightShift{"__rshift__", "__rrshift__"};
+constexpr Handed kAddInPlace{"add_", nullptr};
+constexpr Handed kSubInPlace{"sub_", nullptr};
+constexpr Handed kMulInPlace{"mul_", nullptr};
+constexpr Handed kDivInPlace{"div_", nullptr};
+constexpr Handed kFloorDivideInPlace{"floor_divide_", nullptr};
+constexpr Handed kRemainderInPlace{"remainder_", nullptr};
+constexpr Handed kPowInPlace{"__ipow__", nullptr};
+constexpr Handed kAndInPlace{"__iand__", nullptr};
+constexpr Handed kOrInPlace{"__ior__", nullptr};
+constexpr Handed kXorInPlace{"__ixor__", nullptr};
+constexpr Handed kLeftShiftInPlace{"__ilshift__", nullptr};
+constexpr Handed kRightShiftInPlace{"__irshift__", nullptr};
+}  // namespace handed
+
+// needs_no_look says whether an operand neither overrides functions nor needs a closer look.
+inline bool needs_no_look(PyObject* o) {
+  PyTypeObject* t = Py_TYPE(o);
+  return t == &tensor_type || t == &PyFloat_Type || t == &PyLong_Type || t == &PyBool_Type;
 }
 
-template <FastMethod SlotEntries::* kEntry>
-PyObject* in_place(PyObject* a, PyObject* b) {
-  if (!is_operand(b)) {
+// hand gives the call self.name(other) to overrides. The other operand has its say where they do
+// not know the types: a TypeError is the answer NotImplemented.
+PyObject* hand(PyObject* self, const char* name, PyObject* other) {
+  PyObject* r = guarded([&] { return override_method(self, name, &other, 1, nullptr); });
+  if (r || !PyErr_ExceptionMatches(PyExc_TypeError)) return r;
+  PyErr_Clear();
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
+// divide_by gives o / tensor of what is no operand, an array say, as o times the reciprocal: such
+// products are those of the object's own class.
+PyObject* divide_by(PyObject* tensor, PyObject* o) {
+  Owned inverse(PyObject_CallMethod(tensor, "reciprocal", nullptr));
+  if (!inverse) return nullptr;
+  PyObject* r = PyNumber_Multiply(inverse.get(), o);
+  if (r || !PyErr_ExceptionMatches(PyExc_TypeError)) return r;
+  PyErr_Clear();
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
+[[gnu::noinline]] PyObject* binary_slow(PyObject* a, PyObject* b, FastMethod method,
+                                        FastMethod function, const Handed& names) {
+  if (!is_operand(a) || !is_operand(b)) {
     if (PyErr_Occurred()) return nullptr;
+    if (&names == &handed::kDiv && is_tensor(b)) return divide_by(b, a);
     Py_RETURN_NOTIMPLEMENTED;
   }
+  bool left = is_tensor(a);
+  if (intercepted(a) || intercepted(b)) {
+    return left ? hand(a, names.method, b) : hand(b, names.reflected, a);
+  }
+  if (left) return method(a, &b, 1, nullptr);
+  PyObject* args[] = {a, b};
+  return (function ? function : method)(nullptr, args, 2, nullptr);
+}
+
+template <FastMethod SlotEntries::* kEntry, const Handed& kHanded>
+PyObject* binary(PyObject* a, PyObject* b) {
   FastMethod f = slot_entries.*kEntry;
   if (!f) return missing("this operator");
-  return f(a, &b, 1, nullptr);
+  if (Py_TYPE(a) == &tensor_type && needs_no_look(b) && !modes_active) [[likely]]
+    return f(a, &b, 1, nullptr);
+  return binary_slow(a, b, f, function_entries.*kEntry, kHanded);
+}
+
+template <FastMethod SlotEntries::* kEntry, const Handed& kHanded>
+PyObject* in_place(PyObject* a, PyObject* b) {
+  FastMethod f = slot_entries.*kEntry;
+  if (!f) return missing("this operator");
+  if (Py_TYPE(a) == &tensor_type && needs_no_look(b) && !modes_active) [[likely]]
+    return f(a, &b, 1, nullptr);
+  return binary_slow(a, b, f, nullptr, kHanded);
 }
 
 template <FastMethod SlotEntries::* kEntry>
@@ -108,10 +178,10 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
     PyErr_SetString(PyExc_TypeError, "pow: a modulus is not supported");
     return nullptr;
   }
-  return binary<&SlotEntries::pow>(a, b);
+  return binary<&SlotEntries::pow, handed::kPow>(a, b);
 }
 PyObject* power_in_place(PyObject* a, PyObject* b, PyObject*) {
-  return in_place<&SlotEntries::pow_>(a, b);
+  return in_place<&SlotEntries::pow_, handed::kPowInPlace>(a, b);
 }
 
 PyObject* positive(PyObject* a) {
@@ -157,6 +227,12 @@ PyObject* as_float(PyObject* self) {
   return guarded([&]() -> PyObject* {
     if (intercepted(self)) return override_method(self, "__float__", nullptr, 0, nullptr);
     Scalar s = value_of(self, "float");
+    if (requires_grad(unwrap(self)) && grad_enabled()) [[unlikely]] {
+      static std::atomic<bool> said{false};
+      warn_once(said,
+                "Converting a tensor with requires_grad=True to a scalar drops its history: "
+                "say so by tensor.detach() or tensor.item().");
+    }
     FACULA_CHECK(!s.is_complex() || s.im == 0, kRuntime,
                  "value cannot be converted to type double without overflow");
     return PyFloat_FromDouble(s.to_double());
@@ -190,7 +266,9 @@ PyObject* as_index(PyObject* self) {
 
 // `~` is logical for bools, bitwise for integers.
 PyObject* invert(PyObject* a) {
-  if (is_tensor(a) && !intercepted(a) && is_inexact(unwrap(a).dtype())) [[unlikely]] {
+  if (intercepted(a)) [[unlikely]]
+    return guarded([&] { return override_method(a, "__invert__", nullptr, 0, nullptr); });
+  if (is_tensor(a) && is_inexact(unwrap(a).dtype())) [[unlikely]] {
     PyErr_Format(PyExc_TypeError,
                  "~ (operator.invert) is only implemented on integer and Boolean-type tensors, "
                  "got %s",
@@ -225,17 +303,23 @@ PyObject* tensor_richcompare(PyObject* a, PyObject* b, int op) {
                                                         &SlotEntries::gt, &SlotEntries::ge};
   FastMethod f = slot_entries.*kByOp[op];
   if (!f) return missing("this comparison");
-  if (is_operand(b)) [[likely]] return f(a, &b, 1, nullptr);
+  if (Py_TYPE(a) == &tensor_type && needs_no_look(b) && !modes_active) [[likely]]
+    return f(a, &b, 1, nullptr);
+  static constexpr const char* kHanded[] = {"lt", "le", "__eq__", "ne", "gt", "ge"};
+  bool operand = is_operand(b);
   if (PyErr_Occurred()) return nullptr;
+  if (intercepted(a) ? operand || op == Py_EQ : operand && intercepted(b))
+    return hand(a, kHanded[op], b);
+  if (operand) return f(a, &b, 1, nullptr);
   if ((op == Py_EQ || op == Py_NE) && is_ndarray(b)) return equal_to_array(f, a, b);
   Py_RETURN_NOTIMPLEMENTED;
 }
 
 PyNumberMethods tensor_number = {
-    .nb_add = binary<&SlotEntries::add>,
-    .nb_subtract = binary<&SlotEntries::sub>,
-    .nb_multiply = binary<&SlotEntries::mul>,
-    .nb_remainder = binary<&SlotEntries::remainder>,
+    .nb_add = binary<&SlotEntries::add, handed::kAdd>,
+    .nb_subtract = binary<&SlotEntries::sub, handed::kSub>,
+    .nb_multiply = binary<&SlotEntries::mul, handed::kMul>,
+    .nb_remainder = binary<&SlotEntries::remainder, handed::kRemainder>,
     .nb_divmod = nullptr,
     .nb_power = power,
     .nb_negative = unary<&SlotEntries::neg>,
@@ -243,30 +327,30 @@ PyNumberMethods tensor_number = {
     .nb_absolute = unary<&SlotEntries::abs>,
     .nb_bool = truth,
     .nb_invert = invert,
-    .nb_lshift = binary<&SlotEntries::bitwise_left_shift>,
-    .nb_rshift = binary<&SlotEntries::bitwise_right_shift>,
-    .nb_and = binary<&SlotEntries::bitwise_and>,
-    .nb_xor = binary<&SlotEntries::bitwise_xor>,
-    .nb_or = binary<&SlotEntries::bitwise_or>,
+    .nb_lshift = binary<&SlotEntries::bitwise_left_shift, handed::kLeftShift>,
+    .nb_rshift = binary<&SlotEntries::bitwise_right_shift, handed::kRightShift>,
+    .nb_and = binary<&SlotEntries::bitwise_and, handed::kAnd>,
+    .nb_xor = binary<&SlotEntries::bitwise_xor, handed::kXor>,
+    .nb_or = binary<&SlotEntries::bitwise_or, handed::kOr>,
     .nb_int = as_int,
     .nb_reserved = nullptr,
     .nb_float = as_float,
-    .nb_inplace_add = in_place<&SlotEntries::add_>,
-    .nb_inplace_subtract = in_place<&SlotEntries::sub_>,
-    .nb_inplace_multiply = in_place<&SlotEntries::mul_>,
-    .nb_inplace_remainder = in_place<&SlotEntries::remainder_>,
+    .nb_inplace_add = in_place<&SlotEntries::add_, handed::kAddInPlace>,
+    .nb_inplace_subtract = in_place<&SlotEntries::sub_, handed::kSubInPlace>,
+    .nb_inplace_multiply = in_place<&SlotEntries::mul_, handed::kMulInPlace>,
+    .nb_inplace_remainder = in_place<&SlotEntries::remainder_, handed::kRemainderInPlace>,
     .nb_inplace_power = power_in_place,
-    .nb_inplace_lshift = in_place<&SlotEntries::bitwise_left_shift_>,
-    .nb_inplace_rshift = in_place<&SlotEntries::bitwise_right_shift_>,
-    .nb_inplace_and = in_place<&SlotEntries::bitwise_and_>,
-    .nb_inplace_xor = in_place<&SlotEntries::bitwise_xor_>,
-    .nb_inplace_or = in_place<&SlotEntries::bitwise_or_>,
-    .nb_floor_divide = binary<&SlotEntries::floor_divide>,
-    .nb_true_divide = binary<&SlotEntries::div>,
-    .nb_inplace_floor_divide = in_place<&SlotEntries::floor_divide_>,
-    .nb_inplace_true_divide = in_place<&SlotEntries::div_>,
+    .nb_inplace_lshift = in_place<&SlotEntries::bitwise_left_shift_, handed::kLeftShiftInPlace>,
+    .nb_inplace_rshift = in_place<&SlotEntries::bitwise_right_shift_, handed::kRightShiftInPlace>,
+    .nb_inplace_and = in_place<&SlotEntries::bitwise_and_, handed::kAndInPlace>,
+    .nb_inplace_xor = in_place<&SlotEntries::bitwise_xor_, handed::kXorInPlace>,
+    .nb_inplace_or = in_place<&SlotEntries::bitwise_or_, handed::kOrInPlace>,
+    .nb_floor_divide = binary<&SlotEntries::floor_divide, handed::kFloorDivide>,
+    .nb_true_divide = binary<&SlotEntries::div, handed::kDiv>,
+    .nb_inplace_floor_divide = in_place<&SlotEntries::floor_divide_, handed::kFloorDivideInPlace>,
+    .nb_inplace_true_divide = in_place<&SlotEntries::div_, handed::kDivInPlace>,
     .nb_index = as_index,
-    .nb_matrix_multiply = binary<&SlotEntries::matmul>,
+    .nb_matrix_multiply = binary<&SlotEntries::matmul, handed::kMatmul>,
     .nb_inplace_matrix_multiply = nullptr,
 };
 
