@@ -26,7 +26,6 @@ def given(call):
     [
         lambda z: z.float(),
         lambda z: z.to(facula.int64),
-        lambda z: z.type(facula.float64),
         lambda z: facula.zeros(2).copy_(z),
         lambda z: facula.zeros(2).__setitem__(slice(None), z),
     ],
@@ -34,6 +33,12 @@ def given(call):
 def test_conversions_that_drop_imaginary_parts_warn(call):
     ((kind, text, where),) = given(lambda: call(facula.ones(2, dtype=facula.complex64)))
     assert kind is UserWarning and "discards the imaginary part" in text and where == __file__
+
+
+def test_conversion_by_type_warns():
+    z = facula.ones(2, dtype=facula.complex64)
+    ((kind, text, _),) = given(lambda: z.type(facula.float64))
+    assert kind is UserWarning and "discards the imaginary part" in text
 
 
 def test_conversions_that_drop_nothing_are_silent():
