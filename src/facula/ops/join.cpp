@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "facula/base/error.h"
+#include "facula/kernels/copy.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
@@ -71,6 +72,20 @@ std::vector<Tensor> split_evenly(const Tensor& self, int64_t sections, int64_t a
   return tensor_split(self, sections, axis);
 }
 
+// write_piece copies t into r from `at` on along an axis. A view of numbers is enough for that: a
+// tensor of its own for every piece would cost more than the copy of a small one.
+void write_piece(const Tensor& r, int axis, int64_t at, const Tensor& t) {
+  FACULA_CHECK(!t.is_meta(), kNotImplemented, "Cannot copy out of meta tensor; no data!");
+  require_data("a copy", t);
+  const kernels::View from = kernels::view(t);
+  kernels::View to = kernels::view(r);
+  to.data = to.as<char>() + at * to.strides[axis] * item_size(to.dtype);
+  to.sizes = from.sizes;
+  to.numel = from.numel;
+  to.contiguous &= std::all_of(to.sizes, to.sizes + axis, [](int64_t n) { return n == 1; });
+  kernels::copy->copy_strided(to, from);
+}
+
 template <class F>
 std::vector<Tensor> map_list(TensorList tensors, F f) {
   std::vector<Tensor> out;
@@ -125,8 +140,7 @@ Tensor cat(TensorList tensors, int64_t dim) {
   int64_t at = 0;
   for (const Tensor& t : tensors) {
     if (legacy_empty(t) && first.dim() != 1) continue;
-    Geometry g = narrow_geometry(r, axis, at, t.sizes()[axis]);
-    copy_raw(alias_storage(r, g.sizes, g.strides, g.offset), t);
+    if (t.numel()) write_piece(r, static_cast<int>(axis), at, t);
     at += t.sizes()[axis];
   }
   return r;
