@@ -175,10 +175,11 @@ def row_overload(
 def _own(name: str) -> Any:
     """Return the function of Facula that does what an operator of PyTorch's library does."""
     import facula
-    from facula.utils import _dispatch_classes
+    from facula.utils import _aten, _dispatch_classes
 
-    if name in _dispatch_classes.FUNCTIONS:
-        return _dispatch_classes.FUNCTIONS[name]
+    for table in (_dispatch_classes.FUNCTIONS, _aten.FUNCTIONS):
+        if name in table:
+            return table[name]
     for home in (facula, facula.nn.functional, facula.linalg, facula.special):
         prefix = "" if home is facula else f"{home.__name__.rpartition('.')[2]}_"
         found = getattr(home, name.removeprefix(prefix), None)

@@ -111,3 +111,50 @@ def test_custom_op_in_vmap():
 
     assert mapped(x, y).tolist() == (x * 3 + y).tolist()
     assert seen == [(2, (0, None))]
+
+
+def test_halves_of_layers_under_their_library_names():
+    aten = facula.ops.aten
+    x = facula.tensor([[1.0, 2.0, 4.0], [0.0, -1.0, 3.0]], requires_grad=True)
+    up = facula.tensor([[1.0, -2.0, 0.5], [3.0, 1.0, 2.0]])
+    for forward, backward in (
+        (facula.softmax, aten._softmax_backward_data),
+        (facula.log_softmax, aten._log_softmax_backward_data),
+    ):
+        y = forward(x, 1)
+        (expected,) = facula.autograd.grad(y, x, up)
+        assert facula.allclose(backward(up, y.detach(), 1, facula.float32), expected)
+    lost = facula.tensor([[float("-inf")] * 2, [0.0, 0.0]], requires_grad=True)
+    y = aten._safe_softmax(lost, 1)
+    y.sum().backward()
+    assert y.tolist() == [[0.0, 0.0], [0.5, 0.5]] and lost.grad.tolist() == [[0.0, 0.0]] * 2
+    mask = facula.tensor([True, False])
+    assert aten.native_dropout_backward(facula.ones(2), mask, 2.0).tolist() == [2.0, 0.0]
+
+
+def test_pooling_and_resizing_under_their_library_names():
+    aten, F = facula.ops.aten, facula.nn.functional
+    x = facula.rand(2, 3, 6, 7, requires_grad=True)
+    y, at = F.max_pool2d(x, 3, 2, 1, return_indices=True)
+    (expected,) = facula.autograd.grad(y.sum(), x)
+    found = aten.max_pool2d_with_indices_backward(
+        facula.ones_like(y), x.detach(), [3, 3], [2, 2], [1, 1], [1, 1], False, at
+    )
+    assert facula.equal(found, expected)
+    for mode in ("bilinear", "bicubic"):
+        small = getattr(aten, f"_upsample_{mode}2d_aa")(x, [3, 4], False)
+        assert facula.equal(small, F.interpolate(x, (3, 4), mode=mode, antialias=True))
+
+
+def test_normalisation_and_attention_under_their_library_names():
+    aten = facula.ops.aten
+    x, mean, var = facula.rand(4, 3, 5), facula.zeros(3), facula.ones(3)
+    out, saved, rstd, reserve = aten._batch_norm_with_update(x, None, None, mean, var, 0.5, 1e-5)
+    assert facula.allclose(saved, x.mean((0, 2))) and facula.allclose(mean, saved / 2)
+    assert facula.allclose(out, (x - saved[:, None]) * rstd[:, None], atol=1e-5)
+    assert reserve.dtype == facula.uint8 and reserve.numel() == 0
+    q, k = facula.rand(1, 2, 4, 8), facula.rand(1, 2, 6, 8)
+    out, sums = aten._scaled_dot_product_flash_attention_for_cpu(q, k, k, 0.0, True)
+    scores = (q @ k.mT / 8**0.5).masked_fill(~facula.ones(4, 6).bool().tril(), float("-inf"))
+    assert facula.allclose(sums, scores.logsumexp(-1), atol=1e-5)
+    assert facula.allclose(out, scores.softmax(-1) @ k, atol=1e-5)

@@ -1,0 +1,151 @@
+"""Operators of PyTorch's library that have no function of their own in Facula: the halves of
+backward passes and layers that programs reach as `facula.ops.aten.NAME`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import facula
+
+Tensor = facula.Tensor
+
+
+def _wide(*tensors: Tensor) -> list[Tensor]:
+    """The tensors, those of 16 bits as float32."""
+    short = (facula.float16, facula.bfloat16)
+    return [t.float() if t.dtype in short else t for t in tensors]
+
+
+def _softmax_backward_data(grad: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
+    grad, output = _wide(grad, output)
+    scaled = grad * output
+    return (scaled - output * scaled.sum(dim, keepdim=True)).to(input_dtype)
+
+
+def _log_softmax_backward_data(grad: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
+    grad, output = _wide(grad, output)
+    return (grad - output.exp() * grad.sum(dim, keepdim=True)).to(input_dtype)
+
+
+def _safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Softmax that is 0 where a whole row is minus infinity."""
+    if dtype is not None:
+        x = x.to(dtype)
+    if not x.is_floating_point():
+        return facula.softmax(x, dim)
+    empty = (x == -math.inf).all(dim, keepdim=True)
+    return facula.softmax(x.masked_fill(empty, 0), dim).masked_fill(empty, 0)
+
+
+def _native_dropout_backward(grad: Tensor, mask: Tensor, scale: float) -> Tensor:
+    return grad * (mask.to(grad.dtype) * scale)
+
+
+def _batch_norm_with_update(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    parts = facula.native_batch_norm(
+        x, weight, bias, running_mean, running_var, True, momentum, eps
+    )
+    return (*parts, facula.empty(0, dtype=facula.uint8, device=x.device))
+
+
+def _antialiased(mode: str) -> Callable[..., Tensor]:
+    def upsample(
+        x: Tensor,
+        output_size: Sequence[int] | None,
+        align_corners: bool,
+        scale_factors: Sequence[float] | float | None = None,
+        scales_w: float | None = None,
+        *,
+        scales_h: float | None = None,
+    ) -> Tensor:
+        if output_size is not None:
+            # Here scales_h stands in the place of scale_factors.
+            scales = (scale_factors if scales_h is None else scales_h, scales_w)
+            given = [s for s in scales if s is not None]
+            made = [int(n * s) for n, s in zip(x.shape[-2:], given, strict=False)]
+            if given and made != list(output_size):
+                raise NotImplementedError(
+                    f"facula.ops.aten._upsample_{mode}2d_aa: scales of another output size"
+                )
+            scale_factors = given or None
+            output_size = None if given else list(output_size)
+        return facula.nn.functional.interpolate(
+            x,
+            size=output_size,
+            scale_factor=scale_factors,
+            mode=mode,
+            align_corners=align_corners,
+            antialias=True,
+        )
+
+    return upsample
+
+
+def _max_pool2d_with_indices_backward(
+    grad: Tensor,
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+    indices: Tensor,
+) -> Tensor:
+    flat = facula.zeros(*x.shape[:-2], x.shape[-2] * x.shape[-1], dtype=x.dtype, device=x.device)
+    return flat.scatter_add(-1, indices.flatten(-2), grad.flatten(-2)).view(x.shape)
+
+
+def _attention_for_cpu(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    if dropout_p:
+        raise NotImplementedError(
+            "facula.ops.aten._scaled_dot_product_flash_attention_for_cpu: dropout_p must be 0, "
+            f"got {dropout_p}"
+        )
+    out = facula.nn.functional.scaled_dot_product_attention(
+        query, key, value, attn_mask, 0.0, is_causal, scale=scale
+    )
+    with facula.no_grad():
+        wide = facula.float64 if query.dtype == facula.float64 else facula.float32
+        factor = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+        scores = query.to(wide) @ key.to(wide).transpose(-2, -1) * factor
+        if attn_mask is not None and attn_mask.dtype == facula.bool:
+            scores = scores.masked_fill(~attn_mask, -math.inf)
+        elif attn_mask is not None:
+            scores = scores + attn_mask
+        if is_causal:
+            seen = facula.ones(scores.shape[-2:], dtype=facula.bool).tril()
+            scores = scores.masked_fill(~seen, -math.inf)
+        return out, scores.logsumexp(-1)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "_softmax_backward_data": _softmax_backward_data,
+    "_log_softmax_backward_data": _log_softmax_backward_data,
+    "_safe_softmax": _safe_softmax,
+    "native_dropout_backward": _native_dropout_backward,
+    "_batch_norm_with_update": _batch_norm_with_update,
+    "_upsample_bilinear2d_aa": _antialiased("bilinear"),
+    "_upsample_bicubic2d_aa": _antialiased("bicubic"),
+    "max_pool2d_with_indices_backward": _max_pool2d_with_indices_backward,
+    "_scaled_dot_product_flash_attention_for_cpu": _attention_for_cpu,
+}
