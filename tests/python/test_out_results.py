@@ -67,3 +67,53 @@ def test_functions_without_out():
             f(x, 1, out=facula.empty(2, 2))
     out = facula.empty(2, 2)
     assert facula.softmax(x, 1, out=out) is out
+
+
+def _square(base):
+    return base[:16].view(4, 4)
+
+
+LONG = facula.zeros(4, 4, dtype=facula.int64)
+OVERLAPS = {
+    "add": (lambda x, o: facula.add(x, x, out=o), True),
+    "cumsum": (lambda x, o: facula.cumsum(x, 0, out=o), True),
+    "sort": (lambda x, o: facula.sort(x, 0, out=(o, LONG.clone())), True),
+    "where": (lambda x, o: facula.where(x > 1, x, x, out=o), True),
+    "addmm": (lambda x, o: facula.addmm(x, x, x, out=o), True),
+    "gather": (lambda x, o: facula.gather(x, 0, LONG, out=o), False),
+    "take": (lambda x, o: facula.take(x, LONG, out=o), False),
+    "index_select": (lambda x, o: facula.index_select(x, 0, LONG[0], out=o), False),
+    "cat": (lambda x, o: facula.cat([x], out=o), False),
+}
+
+
+@pytest.mark.parametrize("name", sorted(OVERLAPS))
+def test_out_that_overlaps_an_input_is_refused(name):
+    call, whole = OVERLAPS[name]
+    base = facula.arange(20.0)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        call(_square(base), base[2:18].view(4, 4))
+    if whole:
+        call(_square(base), _square(base))
+    else:
+        with pytest.raises(RuntimeError, match="single memory location"):
+            call(_square(base), _square(base))
+    call(_square(base), facula.empty(4, 4))
+
+
+def test_out_of_reductions_and_products_may_overlap():
+    x = facula.arange(16.0).view(4, 4)
+    wanted = x.sum(0).tolist()
+    assert facula.sum(x, 0, out=x[1]).tolist() == wanted
+    x = facula.arange(16.0).view(4, 4)
+    wanted = (x @ x).tolist()
+    assert facula.mm(x, x, out=x).tolist() == wanted
+
+
+def test_two_results_do_not_share_memory():
+    x, out = facula.rand(4, 4), facula.empty(4)
+    with pytest.raises(ValueError, match="overlap"):
+        facula.aminmax(x, dim=0, out=(out, out))
+    with pytest.raises(RuntimeError, match="single memory location"):
+        facula.max(x, 0, out=(x[0], facula.empty(4, dtype=facula.int64)))
+    assert facula.max(x, x, out=x) is x

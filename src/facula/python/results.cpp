@@ -3,6 +3,7 @@
 
 #include "facula/autograd/engine.h"
 #include "facula/python/arguments.h"
+#include "facula/python/out_overlap.h"
 #include "facula/python/package_name.h"
 #include "facula/python/slots.h"
 #include "facula/python/types.h"
@@ -94,7 +95,9 @@ void resize_out(const Tensor& out, const Tensor& result) {
   set_geometry(out.impl(), result.sizes(), strides, out->offset);
 }
 
-void store_out(const char* name, PyObject* object, const Tensor& result, bool exact) {
+void store_out(const Bound& b, int i, PyObject* object, const Tensor& result, bool exact,
+               size_t count) {
+  const char* name = b.sig->name;
   const Tensor& out = unwrap(object);
   if (grad_enabled() && (requires_grad(result) || requires_grad(out))) {
     raise_error(ErrorKind::kRuntime, name, "(): functions with out=... arguments don't support ",
@@ -113,6 +116,7 @@ void store_out(const char* name, PyObject* object, const Tensor& result, bool ex
                 device_text(result.device()), ", but got ", device_text(out.device()), " instead");
   }
   if (out.is_same(result)) return;
+  refuse_overlap(b, i, out, count);
   if (!(out.sizes() == result.sizes())) resize_out(out, result);
   if (overlaps_itself(out)) {
     raise_error(ErrorKind::kRuntime, name, "(): unsupported operation: more than one element of ",
@@ -130,7 +134,7 @@ PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact, cons
   PyObject* out = b.v[i];
   const char* name = b.sig->name;
   if (results.size() == 1 && is_tensor(out)) {
-    store_out(name, out, results[0], exact);
+    store_out(b, i, out, results[0], exact, 1);
     return Py_NewRef(out);
   }
   bool list = PyTuple_Check(out) || PyList_Check(out);
@@ -139,13 +143,19 @@ PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact, cons
                 results.size() == 1 ? "Tensor" : str("tuple of ", results.size(), " Tensors"),
                 ", not ", python::type_name(out));
   }
+  std::vector<Tensor> outs;
   for (size_t k = 0; k < results.size(); ++k) {
     PyObject* item = PySequence_Fast_GET_ITEM(out, static_cast<Py_ssize_t>(k));
     if (!is_tensor(item)) {
       raise_error(ErrorKind::kType, name, "(): argument 'out' must be tuple of Tensors, but found ",
                   "element of type ", python::type_name(item), " at pos ", k);
     }
-    store_out(name, item, results[k], exact);
+    outs.push_back(unwrap(item));
+  }
+  refuse_shared_outs(name, outs);
+  for (size_t k = 0; k < results.size(); ++k) {
+    PyObject* item = PySequence_Fast_GET_ITEM(out, static_cast<Py_ssize_t>(k));
+    store_out(b, i, item, results[k], exact, results.size());
   }
   if (results.size() == 1) return Py_NewRef(out);
   if (!type_name) return PySequence_Tuple(out);
