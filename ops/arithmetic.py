@@ -65,12 +65,12 @@ pointwise("minimum(Tensor self, Tensor other)", "m_minimum(self, other)", types=
 composite("max_share(Tensor grad, Tensor a, Tensor b)", "where(a == b, grad / 2, where(a < b, 0, grad))", names="",
           doc="The part of a gradient that goes to a where the result is max(a, b).")
 pointwise("fmax(Tensor self, Tensor other)", "m_fmax(self, other)", types="real",
-          grad={"self": "where(logical_or(self >= other, isnan(other)), grad, 0)",
-                "other": "where(logical_or(self >= other, isnan(other)), 0, grad)"},
+          grad={"self": "where(isnan(other), grad, where(isnan(self), 0, max_share(grad, self, other)))",
+                "other": "where(isnan(other), 0, max_share(grad, other, self))"},
           doc="The larger element, ignoring NaN.")
 pointwise("fmin(Tensor self, Tensor other)", "m_fmin(self, other)", types="real",
-          grad={"self": "where(logical_or(self <= other, isnan(other)), grad, 0)",
-                "other": "where(logical_or(self <= other, isnan(other)), 0, grad)"},
+          grad={"self": "where(isnan(other), grad, where(isnan(self), 0, max_share(grad, other, self)))",
+                "other": "where(isnan(other), 0, max_share(grad, self, other))"},
           doc="The smaller element, ignoring NaN.")
 pointwise("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)", "self + value * tensor1 * tensor2", types="number",
           check='check_number({self, tensor1, tensor2}, value, true)',
@@ -102,19 +102,23 @@ composite("clamp_(Tensor self, Scalar? min=None, Scalar? max=None)", names="clam
 composite("clamp_tensors_(Tensor self, Tensor? min=None, Tensor? max=None)", names="clamp_ clip_", method=True, out=False,
           doc="In-place clamp by tensors.")
 pointwise("clamp_min(Tensor self, Tensor|Scalar min)", "m_maximum(self, min)", types="real",
-          grad={"self": "where(self >= min, grad, 0)", "min": "where(self < min, grad, 0)"}, names="", method=False,
+          grad={"self": "clamp_min_share(grad, self, min)", "min": "clamp_bound_share(grad, self, min, True)"}, names="", method=False,
           inplace=True, doc="At least `min`.")
 composite("clamp_min_any(Tensor self, Tensor|Scalar min)", names="clamp_min", method=True, doc="At least `min`.")
 composite("clamp_min_any_(Tensor self, Tensor|Scalar min)", names="clamp_min_", method=True, out=False, doc="In-place clamp_min.")
 pointwise("clamp_max(Tensor self, Tensor|Scalar max)", "m_minimum(self, max)", types="real",
-          grad={"self": "where(self <= max, grad, 0)", "max": "where(self > max, grad, 0)"}, names="", method=False,
+          grad={"self": "clamp_max_share(grad, self, max)", "max": "clamp_bound_share(grad, self, max, False)"}, names="", method=False,
           inplace=True, doc="At most `max`.")
 composite("clamp_max_any(Tensor self, Tensor|Scalar max)", names="clamp_max", method=True, doc="At most `max`.")
 composite("clamp_max_any_(Tensor self, Tensor|Scalar max)", names="clamp_max_", method=True, out=False, doc="In-place clamp_max.")
 pointwise("clamp_both(Tensor self, Tensor|Scalar min, Tensor|Scalar max)", "m_minimum(m_maximum(self, min), max)", types="real",
-          grad={"self": "where(logical_and(self >= min, self <= max), grad, 0)",
-                "min": "where(logical_and(self < min, min_below(min, max)), grad, 0)",
-                "max": "where(logical_or(self > max, min_above(min, max)), grad, 0)"}, names="", method=False,
+          grad={"self": "clamp_self_share(grad, self, min, max)", "min": "clamp_low_share(grad, self, min, max)",
+                "max": "clamp_high_share(grad, self, min, max)"}, names="", method=False,
           inplace=True, doc="Limits to two bounds.")
-composite("min_below(Tensor|Scalar min, Tensor|Scalar max)", names="", doc="min < max as a tensor.")
-composite("min_above(Tensor|Scalar min, Tensor|Scalar max)", names="", doc="max < min as a tensor.")
+composite("clamp_min_share(Tensor grad, Tensor self, Tensor|Scalar min)", names="", doc="The part of a gradient that passes a lower bound.")
+composite("clamp_max_share(Tensor grad, Tensor self, Tensor|Scalar max)", names="", doc="The part of a gradient that passes an upper bound.")
+composite("clamp_bound_share(Tensor grad, Tensor self, Tensor|Scalar bound, bool least)", names="", doc="The part of a gradient that a bound takes.")
+composite("clamp_self_share(Tensor grad, Tensor self, Tensor|Scalar min, Tensor|Scalar max)", names="",
+          doc="The part of a gradient that passes two bounds.")
+composite("clamp_low_share(Tensor grad, Tensor self, Tensor|Scalar min, Tensor|Scalar max)", names="", doc="The part that the lower bound takes.")
+composite("clamp_high_share(Tensor grad, Tensor self, Tensor|Scalar min, Tensor|Scalar max)", names="", doc="The part that the upper bound takes.")

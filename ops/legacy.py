@@ -21,7 +21,7 @@ composite("polygamma_(Tensor self, int n)", names="Tensor.polygamma_", doc="poly
 
 # ---- mantissas and exponents
 manual("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", batch="leading", tuple_name="frexp",
-       grad={"self": "grad_mantissa * exp2(-cast(exponent, dtype(self)))"},
+       grad={"self": "ldexp_whole(grad_mantissa, -cast(exponent, dtype(self)))"},
        doc="A mantissa of absolute value in [1/2, 1) and an integer exponent: `self = mantissa * 2^exponent`.")
 
 # ---- copies and splits

@@ -104,7 +104,7 @@ pointwise("copysign(Tensor self, Tensor|Scalar other)", "m_copysign(self, other)
           grad={"self": "grad * copysign_slope(self, result)", "other": "zeros_like(grad)"}, doc="`abs(self)` with the sign of `other`.")
 composite("copysign_slope(Tensor self, Tensor result)", "where(self == 0, 0, result / self)", names="", doc="Slope of copysign.")
 pointwise("nextafter_wide(Tensor self, Tensor other)", "m_nextafter(self, other)", types="floating", names="", method=False,
-          grad={"self": "grad", "other": "zeros_like(grad)"}, doc="The next float or double towards `other`.")
+          grad={"self": "where(self == other, 0, grad)", "other": "zeros_like(grad)"}, doc="The next float or double towards `other`.")
 composite("nextafter(Tensor self, Tensor other)", inplace=True, doc="The next number of the dtype towards `other`.")
 pointwise("logaddexp(Tensor self, Tensor other)", "m_logaddexp(self, other) if self + other == self + other else m_maximum(self, other)", types="floating", names="", inplace=False,
           grad={"self": "grad * sigmoid_difference(self, other)", "other": "grad * sigmoid_difference(other, self)"},
@@ -125,6 +125,8 @@ pointwise("xlog1py(Tensor|Scalar self, Tensor|Scalar other)", "m_xlog1py(self, o
 composite("masked_log1p(Tensor|Scalar self, Tensor|Scalar other)", names="", doc="log1p(other), 0 where self is 0 and other is at most -1.")
 composite("heaviside(Tensor self, Tensor values)", inplace=True, doc="0 below 0, `values` at 0, 1 above.")
 composite("ldexp(Tensor self, Tensor other)", inplace=True, doc="`self * 2^other`.")
+pointwise("ldexp_whole(Tensor self, Tensor other)", "m_ldexp(self, other)", types="floating", names="", method=False, inplace=False,
+          grad={"self": "ldexp_whole(grad, other)"}, doc="`self * 2^other` of whole exponents.")
 pointwise("gcd(Tensor self, Tensor other)", "m_gcd(self, other)", types="integer", doc="The greatest common divisor.")
 pointwise("lcm(Tensor self, Tensor other)", "m_lcm(self, other)", types="integer", doc="The least common multiple.")
 composite("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", method=True, inplace=True,

@@ -63,7 +63,7 @@ manual("bernoulli(Tensor self, *, Generator? generator=None)", names="bernoulli"
        grad={"self": "zeros_like(grad)"}, doc="Ones, each of the probability that `input` gives, and zeros.")
 manual("bernoulli_p(Tensor self, float p, *, Generator? generator=None)", names="bernoulli", method=True, out=False,
        grad={"self": "zeros_like(grad)"}, doc="Ones of probability `p` and zeros, in the shape of `input`.")
-manual("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None)",
+manual("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None)", out="exact",
        nondifferentiable="indices", doc="Indices drawn from each row with the probabilities that its weights give.")
 manual("poisson(Tensor self, Generator? generator=None)", method=False, out=False, grad={"self": "zeros_like(grad)"},
        doc="Poisson distributed numbers, each of the rate that `input` gives.")

@@ -11,6 +11,7 @@ import facula
 from facula._C import _nn
 
 Tensor = facula.Tensor
+_UNSIGNED = (facula.uint8, facula.uint16, facula.uint32, facula.uint64)
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -93,6 +94,10 @@ def hardtanh(
     """Clamp to [min_val, max_val]."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    if min_val < 0 and input.dtype in _UNSIGNED:
+        # The least number of the type stands for what lies below all of them.
+        low, high = int(min_val), int(max_val)
+        return input.clamp_(low, high) if inplace else input.clamp(low, high)
     return (
         _nn.hardtanh_(input, min_val, max_val) if inplace else _nn.hardtanh(input, min_val, max_val)
     )

@@ -190,15 +190,21 @@ def embedding_bag(
         rows = embedding(input, weight, None, None, 2.0, scale_grad_by_freq, sparse)
     except IndexError as error:
         raise RuntimeError(f"embedding_bag: {error}") from None
+    if mode != "max" and weight.dtype in (facula.float16, facula.bfloat16):
+        rows = rows.float()  # sums are rounded once
     if per_sample_weights is not None:
-        rows = rows * per_sample_weights.unsqueeze(-1)
+        rows = rows * per_sample_weights.unsqueeze(-1).to(rows.dtype)
     if padding_idx is not None:
         rows, bags, counts = _without_padding(
             input, rows, bags, counts, padding_idx, weight.size(0)
         )
-    shape = (counts.size(0), weight.size(1))
+    return _reduce_bags(rows, bags, counts, mode).to(weight.dtype)
+
+
+def _reduce_bags(rows: Tensor, bags: Tensor, counts: Tensor, mode: str) -> Tensor:
+    shape = (counts.size(0), rows.size(1))
     if mode == "max":
-        index = bags.unsqueeze(-1).expand(-1, weight.size(1))
+        index = bags.unsqueeze(-1).expand(-1, rows.size(1))
         start = facula.zeros(shape, dtype=rows.dtype, device=rows.device)
         return start.scatter_reduce(0, index, rows, "amax", include_self=False)
     total = facula.zeros(shape, dtype=rows.dtype, device=rows.device).index_add(0, bags, rows)

@@ -161,7 +161,10 @@ def test_least_squares_drivers(driver: str) -> None:
         for i in range(3):
             x, residuals, rank, values = np.linalg.lstsq(a[i].numpy(), b[i].numpy(), rcond=None)
             np.testing.assert_allclose(found.solution[i].numpy(), x, atol=1e-10)
-            np.testing.assert_allclose(found.residuals[i].numpy(), residuals, atol=1e-10)
+            if driver == "gelsy":  # which leaves none
+                assert found.residuals.shape == (0,)
+            else:
+                np.testing.assert_allclose(found.residuals[i].numpy(), residuals, atol=1e-10)
             if driver != "gels":
                 assert found.rank[i].item() == rank
             if driver in ("gelsd", "gelss"):

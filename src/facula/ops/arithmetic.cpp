@@ -1,5 +1,5 @@
 // The hand-written half of arithmetic, math and comparisons: argument checks, dispatch by rounding
-// mode, clamps, and derivatives that need more than one expression.
+// mode, and derivatives that need more than one expression.
 #include <algorithm>
 #include <cmath>
 
@@ -162,7 +162,10 @@ void check_lerp(const Tensor& self, const Tensor& end, const TensorOrScalar& wei
     fail(ErrorKind::kRuntime, str("lerp: expected dtype ", dtype_title(self.dtype()),
                                   " for `end` but got dtype ", dtype_title(end.dtype())));
   }
-  if (weight.tensor && weight.tensor->dtype != self.dtype()) {
+  // Beside a tensor with dimensions a real 0-d weight is a number.
+  bool number = weight.tensor && weight.tensor->ndim == 0 && self.dim() > 0 &&
+                !is_complex(weight.tensor->dtype);
+  if (weight.tensor && !number && weight.tensor->dtype != self.dtype()) {
     fail(ErrorKind::kRuntime,
          str("lerp: expected dtype ", dtype_title(self.dtype()), " for `weight` but got dtype ",
              dtype_title(weight.tensor->dtype)));
@@ -339,105 +342,6 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
 
 }  // namespace forward
 
-// ---- clamps
-
-namespace {
-
-// limit gives a bound in the range of the integers it bounds, for what no number of the type
-// passes. Raises RuntimeError for a least number above the range and a largest one below it.
-Scalar limit(const Tensor& self, const Scalar& bound, bool least) {
-  DType type = self.dtype();
-  if (bound.is_complex() || type == kBool) return bound;
-  if (!is_integral(type)) {
-    check_fits(type, bound);
-    return bound;
-  }
-  if (bound.is_floating()) return bound;
-  int bits = static_cast<int>(item_size(type) * 8);
-  bool beyond = bound.kind == kUInt64;  // above all of int64
-  if (beyond && type == kUInt64) return bound;
-  int64_t high = bits == 64 ? INT64_MAX : (int64_t{1} << (is_signed(type) ? bits - 1 : bits)) - 1;
-  int64_t low = is_signed(type) ? -high - 1 : 0;
-  bool above = beyond || bound.to_int() > high, below = !beyond && bound.to_int() < low;
-  FACULA_CHECK(!(least ? above : below), kRuntime, "Clamp ", least ? "min" : "max", " value ",
-               bound.re, " is outside the representable range of type ", dtype_title(type));
-  return above ? Scalar(high) : below ? Scalar(low) : bound;
-}
-
-Operand limit(const Tensor& self, const TensorOrScalar& bound, bool least) {
-  return bound.tensor ? Operand(Tensor::borrow(bound.tensor))
-                      : Operand(limit(self, bound.scalar, least));
-}
-
-}  // namespace
-
-Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max) {
-  if (!min && !max) {
-    fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  }
-  if (self.is_complex()) {
-    fail(ErrorKind::kNotImplemented, "clamp is not supported for complex types");
-  }
-  if (!max) return clamp_min(self, limit(self, *min, true));
-  if (!min) return clamp_max(self, limit(self, *max, false));
-  return clamp_both(self, limit(self, *min, true), limit(self, *max, false));
-}
-
-Tensor clamp_tensors(const Tensor& self, const Tensor& min, const Tensor& max) {
-  if (!min.defined() && !max.defined()) {
-    fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  }
-  if (!max.defined()) return clamp_min(self, min);
-  if (!min.defined()) return clamp_max(self, max);
-  return clamp_both(self, min, max);
-}
-
-Tensor clamp_(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max) {
-  if (!min && !max) {
-    fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  }
-  if (!max) return clamp_min_(self, limit(self, *min, true));
-  if (!min) return clamp_max_(self, limit(self, *max, false));
-  return clamp_both_(self, limit(self, *min, true), limit(self, *max, false));
-}
-
-Tensor clamp_tensors_(const Tensor& self, const Tensor& min, const Tensor& max) {
-  if (!min.defined() && !max.defined()) {
-    fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  }
-  if (!max.defined()) return clamp_min_(self, min);
-  if (!min.defined()) return clamp_max_(self, max);
-  return clamp_both_(self, min, max);
-}
-
-Tensor clamp_min_any(const Tensor& self, const TensorOrScalar& min) {
-  return clamp_min(self, limit(self, min, true));
-}
-Tensor clamp_min_any_(const Tensor& self, const TensorOrScalar& min) {
-  return clamp_min_(self, limit(self, min, true));
-}
-Tensor clamp_max_any(const Tensor& self, const TensorOrScalar& max) {
-  return clamp_max(self, limit(self, max, false));
-}
-Tensor clamp_max_any_(const Tensor& self, const TensorOrScalar& max) {
-  return clamp_max_(self, limit(self, max, false));
-}
-
-namespace {
-Tensor bound_less(const TensorOrScalar& a, const TensorOrScalar& b) {
-  if (a.tensor) return lt(Tensor::borrow(a.tensor), b);
-  if (b.tensor) return gt(Tensor::borrow(b.tensor), a);
-  return scalar_tensor(Scalar(a.scalar < b.scalar), kBool);
-}
-}  // namespace
-
-Tensor min_below(const TensorOrScalar& min, const TensorOrScalar& max) {
-  return bound_less(min, max);
-}
-Tensor min_above(const TensorOrScalar& min, const TensorOrScalar& max) {
-  return bound_less(max, min);
-}
-
 // ---- math
 
 Tensor atan2_scale(const Tensor& self, const Tensor& other) {
@@ -521,7 +425,11 @@ Tensor heaviside(const Tensor& self, const Tensor& values) {
   return cast(where(eq(self, 0), values, step), self.dtype());
 }
 
-Tensor ldexp(const Tensor& self, const Tensor& other) { return mul(self, pow_number(2.0, other)); }
+Tensor ldexp(const Tensor& self, const Tensor& other) {
+  bool whole = is_integral(other.dtype()) && other.dtype() != kBool;
+  if (!is_floating(self.dtype()) || !whole) return mul(self, pow_number(2.0, other));
+  return ldexp_whole(self, cast(other, self.dtype()));
+}
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {

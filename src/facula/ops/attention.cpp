@@ -243,7 +243,7 @@ namespace {
 // Checks that the heads of keys and values divide those of queries.
 void check_groups(const Tensor& query, const Tensor& key, const Tensor& value) {
   if (query.dim() < 3 || key.dim() < 3 || value.dim() < 3) {
-    raise_error(ErrorKind::kRuntime,
+    raise_error(ErrorKind::kIndex,
                 "scaled_dot_product_attention: enable_gqa expects query, key and value of at least "
                 "3 dimensions");
   }
@@ -324,7 +324,13 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   Sizes batch = batch_of(query).to_sizes(), shared = batch;
   if (enable_gqa) {
     check_groups(query, key, value);
-    // Keys and values broadcast over the batch, but keep their own number of heads.
+    // All broadcast over the batch, but keys and values keep their own number of heads.
+    for (const Tensor* t : {&key, &value}) {
+      Sizes own = batch_of(*t).to_sizes();
+      own.back() = query.size(-3);
+      batch = broadcast_sizes(batch, own, "scaled_dot_product_attention");
+    }
+    shared = batch;
     shared.back() = key.size(-3);
   } else {
     batch = broadcast_sizes(batch, batch_of(key), "scaled_dot_product_attention");

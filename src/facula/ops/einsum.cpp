@@ -120,6 +120,11 @@ Labelled contract(const Labelled& x, const Labelled& y, const Labels& keep) {
   keep_x.insert(keep_x.end(), y.labels.begin(), y.labels.end());
   keep_y.insert(keep_y.end(), x.labels.begin(), x.labels.end());
   Labelled a = sum_out(x, keep_x), b = sum_out(y, keep_y);
+  if (x.tensor.dtype() == y.tensor.dtype() && a.tensor.dtype() != b.tensor.dtype()) {
+    // The sum of one was of integers, which are int64 then.
+    Labelled& other = a.tensor.dtype() == kInt64 ? b : a;
+    other.tensor = cast(other.tensor, kInt64);
+  }
   Labels batch, summed, left, right;
   for (int l : a.labels) {
     if (!holds(b.labels, l))
@@ -150,7 +155,8 @@ Labelled contract(const Labelled& x, const Labelled& y, const Labels& keep) {
   take(right, 3, false, true, true);
   Tensor p = reshape(arranged(a, order_a, sizes_a), IntList({count[0], count[1], count[2]}));
   Tensor q = reshape(arranged(b, order_b, sizes_b), IntList({count[0], count[2], count[3]}));
-  return {reshape(bmm(p, q), sizes), order};
+  // Nothing is summed: a product of elements, of bools too.
+  return {reshape(summed.empty() ? mul(p, q) : bmm(p, q), sizes), order};
 }
 
 // The labels of the result where the equation does not name them: all that occur once, sorted.

@@ -86,9 +86,6 @@ void check_grid(const Tensor& input, const Tensor& grid, std::string_view mode,
                   "dimensions, but input has sizes ", list_text(input.sizes()));
     }
   }
-  if (mode == "bicubic" && input.dim() == 5) {
-    raise_error(ErrorKind::kRuntime, "grid_sample: bicubic interpolation only supports 4D input");
-  }
 }
 
 }  // namespace

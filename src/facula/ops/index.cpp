@@ -332,10 +332,11 @@ Tensor roll(const Tensor& self, IntList shifts, IntList dims) {
   }
   FACULA_CHECK(shifts.size() == dims.size(), kRuntime,
                "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
+  FACULA_CHECK(self.dim() > 0, kIndex, "roll: Dimension specified as ", dims[0],
+               " but tensor has no dimensions");
   Tensor r = self;
   for (size_t i = 0; i < dims.size(); ++i) {
-    int64_t d = wrap_dim(dims[i], self.dim(), "roll");
-    if (self.dim() > 0) r = roll_dim(r, shifts[i], d);
+    r = roll_dim(r, shifts[i], wrap_dim(dims[i], self.dim(), "roll"));
   }
   return r.is_same(self) ? clone(self) : r;
 }

@@ -139,8 +139,12 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_layer(const Tensor& input, int64_t
                 "group_norm: Expected at least 2 dimensions for input tensor but ", "received ",
                 input.dim());
   }
-  int64_t channels = input->sizes[1];
-  if (num_groups <= 0 || channels == 0 || channels % num_groups != 0) {
+  int64_t channels = input->sizes[1], inner = 1;
+  for (int64_t d = 2; d < input.dim(); ++d) inner *= input->sizes[d];
+  FACULA_CHECK(channels > 0, kRuntime,
+               "group_norm: Expected number of channels to be greater than 0, got 0");
+  FACULA_CHECK(inner > 0, kRuntime, "group_norm: Expected HxW to be greater than 0, got 0");
+  if (num_groups <= 0 || channels % num_groups != 0) {
     raise_error(ErrorKind::kRuntime, "group_norm: Expected number of channels in input to be ",
                 "divisible by num_groups, but got input of shape ", list_text(input.sizes()),
                 " and num_groups=", num_groups);

@@ -11,6 +11,8 @@
 #include "facula/ops/math_functions.h"
 #include "facula/ops/norm_functions.h"
 #include "facula/ops/random_functions.h"
+#include "facula/ops/recompute.h"
+#include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
@@ -144,13 +146,29 @@ Tensor empty_permuted(IntList size, IntList physical_layout, std::optional<DType
   return empty_strided(size, strides, dtype, device);
 }
 
+namespace {
+
+// statistic gives the mean or the deviation of a norm as users see it: in the type of the first
+// parameter there is, else in the input's.
+Tensor statistic(const Tensor& t, const Tensor& input, std::initializer_list<const Tensor*> like) {
+  for (const Tensor* p : like) {
+    if (p->defined()) return to_dtype(t, p->dtype());
+  }
+  return to_dtype(t, input.dtype());
+}
+
+}  // namespace
+
 std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input, IntList normalized_shape,
                                                      const Tensor& weight, const Tensor& bias,
                                                      double eps) {
   auto [result, mean, rstd] = layer_norm_rows(input, normalized_shape, weight, bias, eps);
   Sizes shape = input.sizes().to_sizes();
   for (size_t i = 0; i < normalized_shape.size(); ++i) shape[shape.size() - 1 - i] = 1;
-  return {result, reshape(mean, shape), reshape(rstd, shape)};
+  auto shown = [&](const Tensor& t) {
+    return reshape(statistic(detach(t), input, {&weight, &bias}), shape);
+  };
+  return {result, shown(mean), shown(rstd)};
 }
 
 std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const Tensor& weight,
@@ -160,18 +178,31 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
                input.numel(), " elements, got N * C * HxW = ", N * C * HxW);
   auto [result, mean, rstd] =
       group_norm_layer(reshape(input, {N, C, HxW}), group, weight, bias, eps);
-  return {reshape(result, input.sizes()), reshape(mean, {N, group}), reshape(rstd, {N, group})};
+  if (recording_any({&input})) {  // mean and deviation have gradients here
+    Tensor wide = is_reduced(input.dtype()) ? cast(input, kFloat32) : input;
+    Tensor rows = reshape(wide, {N, group, C / group * HxW});
+    mean = facula::mean(rows, IntList({2}), true, std::nullopt);
+    Tensor gap = sub(rows, mean);
+    rstd = rsqrt(add(facula::mean(mul(gap, gap), IntList({2}), true, std::nullopt), eps));
+  }
+  auto shown = [&](const Tensor& t) {
+    return reshape(statistic(t, input, {&weight, &bias}), {N, group});
+  };
+  return {reshape(result, input.sizes()), shown(mean), shown(rstd)};
 }
 
 std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const Tensor& weight,
                                                      const Tensor& bias, const Tensor& running_mean,
                                                      const Tensor& running_var, bool training,
                                                      double momentum, double eps) {
-  auto found =
+  auto [result, mean, rstd] =
       batch_norm_layer(input, weight, bias, running_mean, running_var, training, momentum, eps);
-  if (training) return found;
-  Tensor none = new_empty({0}, std::get<1>(found).dtype(), input.device());
-  return {std::get<0>(found), none, none};
+  auto shown = [&](const Tensor& t) {
+    return statistic(detach(t), input, {&weight, &bias, &running_mean});
+  };
+  if (training) return {result, shown(mean), shown(rstd)};
+  Tensor none = shown(new_empty({0}, mean.dtype(), input.device()));
+  return {result, none, none};
 }
 
 std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,

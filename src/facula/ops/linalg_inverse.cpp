@@ -104,8 +104,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_parts(const Tensor& A, const Te
       has_values ? facula::zeros(with(batch, {small}), real, device) : new_empty({0}, real, device);
   Tensor none = new_empty({0}, real, device);
   if (A.is_meta()) return {new_empty(with(batch, {n, k}), type, device), none, rank, values};
-  if (m == 0 || n == 0 || k == 0)
-    return {facula::zeros(with(batch, {n, k}), type, device), none, rank, values};
+  if (m == 0 || n == 0 || k == 0) {
+    // No column explains anything: all of B remains.
+    bool all = n == 0 && m != 0 && kind != kernels::LeastSquares::kGelsy;
+    Tensor rest = all ? facula::sum(square(facula::abs(B)), IntList(-2), false) : none;
+    return {facula::zeros(with(batch, {n, k}), type, device), rest, rank, values};
+  }
   double eps = epsilon_of(real);
   Tensor a = columns(A, batch);
   Tensor x = new_columns(batch, std::max(m, n), k, type, device);
@@ -121,17 +125,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_parts(const Tensor& A, const Te
   }
   check_info(op, info, Trouble::kRank);
   Tensor solution = facula::narrow(x, -2, 0, n);
-  bool full_rank = m > n && (!has_rank || !any_true(ne(rank, Scalar(n))));
-  if (!full_rank) return {alias(solution), none, rank, values};
-  Tensor residuals;
-  if (kind == kernels::LeastSquares::kGelsy) {
-    Tensor gap = facula::abs(sub(product(A, solution), B));
-    residuals = facula::sum(square(gap), IntList(-2), false);
-  } else {
-    residuals =
-        facula::sum(square(facula::abs(facula::narrow(x, -2, n, m - n))), IntList(-2), false);
+  // gelsy leaves no residuals below the solution.
+  bool rest = m > n && kind != kernels::LeastSquares::kGelsy;
+  if (!rest || (has_rank && any_true(ne(rank, Scalar(n))))) {
+    return {alias(solution), none, rank, values};
   }
-  return {alias(solution), residuals, rank, values};
+  Tensor gap = facula::abs(facula::narrow(x, -2, n, m - n));
+  return {alias(solution), facula::sum(square(gap), IntList(-2), false), rank, values};
 }
 
 std::tuple<Tensor, Tensor> linalg_polar(const Tensor& A) {
@@ -161,8 +161,11 @@ Tensor linalg_matrix_sqrth(const Tensor& self) {
 }
 
 Tensor matrix_exp(const Tensor& self) {
-  check_square("linalg.matrix_exp", self);
   NoGrad no_grad;
+  if (is_reduced(self.dtype())) {
+    return facula::cast(forward::matrix_exp(facula::cast(self, kFloat32)), self.dtype());
+  }
+  check_square("linalg.matrix_exp", self);
   if (self.numel() == 0 || self.is_meta()) {
     return new_empty(self.sizes(), self.dtype(), self.device());
   }

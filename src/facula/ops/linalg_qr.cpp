@@ -107,6 +107,12 @@ Tensor linalg_householder_product(const Tensor& self, const Tensor& tau) {
 Tensor ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool left,
              bool transpose) {
   const char* op = "ormqr";
+  FACULA_CHECK(self.dim() >= 2 && other.dim() >= 2, kRuntime, op, ": ",
+               self.dim() >= 2 ? "other" : "input", " must have at least 2 dimensions.");
+  int64_t most = std::min(other.size(left ? -2 : -1), self.size(-1));
+  FACULA_CHECK(tau.dim() > 0 && tau.size(-1) == most, kRuntime, op,
+               ": tau.shape[-1] must be equal ", "to min(other.shape[", left ? -2 : -1,
+               "], input.shape[-1])");
   check_matrix(op, self, "input");
   check_matrix(op, other, "other");
   check_reflections(op, self, tau);

@@ -187,7 +187,16 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
     fail(ErrorKind::kRuntime,
          str("expected common dtype to be floating point, yet common dtype is ", dtype_title(t)));
   }
-  Tensor a = x1.dtype() == t ? x1 : cast(x1, t), b = x2.dtype() == t ? x2 : cast(x2, t);
+  Sizes sizes = broadcast_sizes(x1.sizes(), x2.sizes(), "cosine_similarity");
+  int64_t along = wrap_dim(dim, static_cast<int64_t>(sizes.size()), "cosine_similarity");
+  // Vectors have the common length before their norms are taken; other dimensions stay narrow.
+  auto vectors = [&](const Tensor& x) {
+    Sizes own(sizes.size(), 1);
+    std::copy(x.sizes().begin(), x.sizes().end(), own.end() - x.dim());
+    if (along < static_cast<int64_t>(own.size())) own[along] = sizes[along];
+    return expand(x.dtype() == t ? x : cast(x, t), own);
+  };
+  Tensor a = vectors(x1), b = vectors(x2);
   Tensor na = clamp_min(vector_norm(a, 2, IntList(dim), true), eps),
          nb = clamp_min(vector_norm(b, 2, IntList(dim), true), eps);
   return sum(mul(div(a, na), div(b, nb)), {dim});

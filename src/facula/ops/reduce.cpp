@@ -249,7 +249,9 @@ Tensor picked_backward(const Tensor& grad, int64_t dim, const Tensor& indices, I
 
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   refuse_complex(self, "aminmax", ErrorKind::kType);
-  if (self.numel() == 0 && (!dim || self.size(*dim) == 0)) {
+  FACULA_CHECK(!dim || self.dim() == 0 || self.size(*dim) > 0, kIndex,
+               "aminmax: Expected reduction dim ", dim.value_or(0), " to have non-zero size.");
+  if (self.numel() == 0 && !dim) {
     raise_error(ErrorKind::kRuntime,
                 "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
                 "identity.");

@@ -1,5 +1,6 @@
 // What each type of parameter accepts, its name in messages, and the TypeError for calls that fit
 // no overload.
+#include "facula/autograd/meta.h"
 #include "facula/python/arguments.h"
 #include "facula/python/types.h"
 
@@ -19,7 +20,10 @@ bool all_items(PyObject* o, F&& f) {
 }
 
 bool fits_tensor(PyObject* o) { return is_tensor(o); }
-bool zero_dim(PyObject* o) { return is_tensor(o) && unwrap(o).dim() == 0; }
+// A tensor stands for a number where no gradient would be lost.
+bool zero_dim(PyObject* o) {
+  return is_tensor(o) && unwrap(o).dim() == 0 && !requires_grad(unwrap(o));
+}
 bool fits_int(PyObject* o) {
   return is_integer(o) || (zero_dim(o) && is_integral(unwrap(o).dtype()));
 }

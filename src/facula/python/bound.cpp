@@ -1,6 +1,7 @@
 // The accessors of Bound: each converts one argument and raises TypeError where it does not fit.
 #include "facula/python/bound.h"
 
+#include "facula/autograd/meta.h"
 #include "facula/python/arguments.h"
 #include "facula/python/types.h"
 
@@ -115,7 +116,8 @@ Scalar Bound::scalar(int i) const {
   Scalar s;
   if (!o) wrong_type(*this, i);
   if (try_scalar(o, s)) return s;
-  if (!is_tensor(o) || unwrap(o).dim() != 0) wrong_type(*this, i);
+  // A gradient would be lost.
+  if (!is_tensor(o) || unwrap(o).dim() != 0 || requires_grad(unwrap(o))) wrong_type(*this, i);
   return to_scalar(o, sig->name);
 }
 
@@ -175,7 +177,7 @@ double Bound::real(int i) const {
   if (PyFloat_CheckExact(o)) return PyFloat_AS_DOUBLE(o);
   Scalar s;
   if (!try_scalar(o, s)) {
-    if (!is_tensor(o) || unwrap(o).dim() != 0) wrong_type(*this, i);
+    if (!is_tensor(o) || unwrap(o).dim() != 0 || requires_grad(unwrap(o))) wrong_type(*this, i);
     s = to_scalar(o, sig->name);
   }
   if (s.is_complex()) wrong_type(*this, i);

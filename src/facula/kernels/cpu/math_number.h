@@ -243,6 +243,10 @@ template <Real T>
 FACULA_INLINE T m_copysign(T x, T y) {
   return sign_as(x, y);
 }
+// m_ldexp takes whole exponents; beyond a million every result is 0 or infinite.
+FACULA_INLINE int m_power(double y) { return y > 1e6 ? 1000000 : y < -1e6 ? -1000000 : int(y); }
+FACULA_INLINE float m_ldexp(float x, float y) { return __builtin_ldexpf(x, m_power(y)); }
+FACULA_INLINE double m_ldexp(double x, double y) { return __builtin_ldexp(x, m_power(y)); }
 FACULA_INLINE float m_nextafter(float x, float y) { return __builtin_nextafterf(x, y); }
 FACULA_INLINE double m_nextafter(double x, double y) { return __builtin_nextafter(x, y); }
 FACULA_INLINE float m_hypot(float x, float y) {
