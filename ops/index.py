@@ -36,7 +36,7 @@ manual("index_copy(Tensor self, int dim, Tensor index, Tensor source)", linear=T
 manual("index_fill(Tensor self, int dim, Tensor index, Scalar value)", inplace="direct", grad={"self": "index_fill(grad, dim, index, 0)"},
        doc="Writes one value into the slices at the given positions.")
 manual("index_fill_tensor(Tensor self, int dim, Tensor index, Tensor value)", names="index_fill", method=True, inplace="direct",
-       grad={"self": "index_fill(grad, dim, index, 0)", "value": "sum(index_select(grad, dim, index))"},
+       grad={"self": "index_fill(grad, dim, index, 0)", "value": "sum(grad - index_fill(grad, dim, index, 0))"},
        doc="Writes a 0-d tensor into the slices at the given positions.")
 manual("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True)", inplace="direct",
        grad={("self", "source"): "index_reduce_backward(grad, self, source, result, dim, index, reduce, include_self, mask)"},

@@ -159,6 +159,9 @@ def test_index_fill_with_a_tensor_has_its_gradient():
     facula.index_fill(facula.ones(3, 4), 0, index, value).sum().backward()
     assert value.grad.item() == 8.0
     value.grad = None
+    facula.index_fill(facula.ones(3, 4), 1, facula.tensor([0, 0, 3]), value).sum().backward()
+    assert value.grad.item() == 6.0  # what is filled twice counts once
+    value.grad = None
     facula.ones(3, 4).index_fill_(1, index, value).sum().backward()
     assert value.grad.item() == 6.0
 
