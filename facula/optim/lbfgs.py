@@ -110,7 +110,8 @@ class LBFGS(Optimizer):
                 history.clear()
             else:
                 history.add(direction * rate, grad - prev_grad, group["history_size"])
-                direction = history.direction(grad)
+                alphas = state.setdefault("al", [None] * group["history_size"])
+                direction = history.direction(grad, alphas)
             prev_grad = grad.clone(memory_format=facula.contiguous_format)
             prev_loss = loss
             rate = group["lr"]
@@ -214,21 +215,20 @@ class _History:
         self.ro.append(1.0 / curvature)
         self.scale = curvature / change.dot(change)
 
-    def direction(self, grad: facula.Tensor) -> facula.Tensor:
-        """Multiply the gradient by the inverse Hessian: the two-loop recursion."""
+    def direction(self, grad: facula.Tensor, alphas: list) -> facula.Tensor:
+        """Multiply the gradient by the inverse Hessian: the two-loop recursion.
+
+        The factors of the first loop go to the front of `alphas`, the oldest pair's first.
+        """
         q = -grad
-        alphas = []
-        for step, change, ro in zip(
-            reversed(self.steps), reversed(self.changes), reversed(self.ro), strict=True
-        ):
-            alpha = step.dot(q) * ro
-            alphas.append(alpha)
-            q = q - alpha * change
+        pairs = list(zip(self.steps, self.changes, self.ro, strict=True))
+        for i in reversed(range(len(pairs))):
+            step, change, ro = pairs[i]
+            alphas[i] = step.dot(q) * ro
+            q = q - alphas[i] * change
         r = q * self.scale
-        for step, change, ro, alpha in zip(
-            self.steps, self.changes, self.ro, reversed(alphas), strict=True
-        ):
-            r = r + step * (alpha - change.dot(r) * ro)
+        for i, (step, change, ro) in enumerate(pairs):
+            r = r + step * (alphas[i] - change.dot(r) * ro)
         return r
 
 

@@ -11,13 +11,15 @@ from facula.optim.optimizer import RuleOptimizer
 __all__ = ["Muon"]
 
 _MAX_STEPS = 100
+_RATE_RULES = (None, "original", "match_rms_adamw", "spectral_unclamped")
 
 
 class Muon(RuleOptimizer):
     """SGD with momentum on matrices, stepping along the nearest orthogonal matrix.
 
     `adjust_lr_fn` scales the rate by the matrix' shape: "original" (the default) by
-    `sqrt(max(1, rows / columns))`, "match_rms_adamw" by `0.2 sqrt(max(rows, columns))`.
+    `sqrt(max(1, rows / columns))`, "match_rms_adamw" by `0.2 sqrt(max(rows, columns))`,
+    "spectral_unclamped" by `sqrt(rows / columns)`.
     """
 
     _late_defaults = ()
@@ -43,7 +45,7 @@ class Muon(RuleOptimizer):
             raise ValueError(f"momentum should be >= 0 but is: {momentum}")
         if not 0.0 <= weight_decay:
             raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
-        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
+        if adjust_lr_fn not in _RATE_RULES:
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
         super().__init__(
             params,
@@ -85,7 +87,8 @@ def _rate(lr: Any, rule: str | None, shape: Any) -> Any:
     rows, cols = shape
     if rule == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, cols))
-    return lr * math.sqrt(max(1, rows / cols))
+    ratio = rows / cols
+    return lr * math.sqrt(ratio if rule == "spectral_unclamped" else max(1, ratio))
 
 
 def _orthogonal(

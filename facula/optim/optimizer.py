@@ -175,6 +175,14 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of Tensors or "
                 f"dicts, but got {facula.typename(params)}"
             )
+        if isinstance(params, set):
+            warnings.warn(
+                "optimizer parameters need to be organized in ordered collections, but the "
+                "ordering of tensors in sets will change between runs. Please use a list instead. "
+                "This will be an error in a future release.",
+                FutureWarning,
+                stacklevel=3,
+            )
         self.state: defaultdict[facula.Tensor, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -454,6 +462,10 @@ class RuleOptimizer(Optimizer):
                 sparse = grad.layout != facula.strided
                 if sparse and not self._takes_sparse:
                     raise RuntimeError(self._sparse_message())
+                if group.get("fused"):
+                    _device_dtype_check_for_fused(p)
+                    if sparse:
+                        raise RuntimeError("`fused` does not support sparse gradients")
                 state = self.state.get(p)
                 if not state:
                     state = {}

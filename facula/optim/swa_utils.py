@@ -183,12 +183,12 @@ class SWALR(LRScheduler):
             )
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        self._anneal_strategy = anneal_strategy
         self.anneal_epochs = anneal_epochs
-        self._strategy = anneal_strategy
         super().__init__(optimizer, last_epoch)
 
     def _weight(self, t: float) -> float:
-        return (1 - math.cos(math.pi * t)) / 2 if self._strategy == "cos" else t
+        return (1 - math.cos(math.pi * t)) / 2 if self._anneal_strategy == "cos" else t
 
     def get_lr(self) -> list[float]:
         """Return the rates of this step from those of the step before."""

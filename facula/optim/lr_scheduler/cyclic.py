@@ -26,9 +26,9 @@ class CosineAnnealingLR(LRScheduler):
         """Return the present rates moved along the cosine by one epoch."""
         rates = self._rates()
         t, length = self.last_epoch, self.T_max
-        if t == 0:
+        if self._is_initial:
             return rates
-        if self._step_count == 1:
+        if self._step_count == 1 and t > 0:
             return self._get_closed_form_lr()
         if (t - 1 - length) % (2 * length) == 0:
             rise = (1 - math.cos(math.pi / length)) / 2
@@ -215,7 +215,7 @@ class CyclicLR(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """Return the state; of a `scale_fn` only what an object of a class of its own holds."""
         state = super().state_dict()
-        custom = state["_scale_fn_custom"]
+        custom = state.pop("_scale_fn_custom")
         saved = hasattr(custom, "__dict__") and not _is_function(custom)
         state["_scale_fn_custom"] = dict(vars(custom)) if saved else None
         return state
@@ -266,8 +266,8 @@ class OneCycleLR(LRScheduler):
             raise ValueError(
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
-        self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
+        self._anneal_func_type = anneal_strategy
         self.cycle_momentum = cycle_momentum
         expect_optimizer(optimizer)
         groups = optimizer.param_groups

@@ -54,11 +54,12 @@ class ReduceLROnPlateau(LRScheduler):
         self.patience = patience
         self.cooldown = cooldown
         self.eps = eps
+        self.last_epoch = 0
+        self._last_lr = [copied(group["lr"]) for group in optimizer.param_groups]
+        self.mode_worse = math.inf if mode == "min" else -math.inf
         self.mode = mode
         self.threshold = threshold
         self.threshold_mode = threshold_mode
-        self.last_epoch = 0
-        self._last_lr = [copied(group["lr"]) for group in optimizer.param_groups]
         self._reset()
 
     def _reset(self) -> None:

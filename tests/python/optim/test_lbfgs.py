@@ -104,3 +104,14 @@ def test_resume():
 def test_unknown_line_search():
     with pytest.raises(RuntimeError, match="strong_wolfe"):
         run(rosenbrock, [0.0, 0.0], 1, line_search_fn="armijo")
+
+
+def test_factors_of_the_first_loop_are_state():
+    _, o, _ = run(rosenbrock, [-1.5, 2.0], 1, max_iter=1)
+    assert "al" not in o.state_dict()["state"][0]
+    _, o, _ = run(rosenbrock, [-1.5, 2.0], 1, max_iter=3, history_size=5, lr=1e-3)
+    state = o.state_dict()["state"][0]
+    count = len(state["ro"])
+    assert count > 0
+    assert len(state["al"]) == 5
+    assert [a is not None for a in state["al"]] == [i < count for i in range(5)]

@@ -359,3 +359,16 @@ def test_momentum_cycle_needs_momentum():
     p = facula.zeros(1, requires_grad=True)
     with pytest.raises(ValueError, match="momentum or beta1"):
         sched.CyclicLR(optim.Adagrad([p]), 0.1, 0.3)
+
+
+@pytest.mark.parametrize("start, want", [(0, 0.5), (3, 0.5)])
+def test_cosine_annealing_begins_with_the_present_rate(start, want):
+    p = facula.ones(1, requires_grad=True)
+    o = optim.SGD([{"params": [p], "initial_lr": 0.5}], lr=0.5)
+    schedule = sched.CosineAnnealingLR(o, 5, last_epoch=start)
+    assert o.param_groups[0]["lr"] == want
+    o.step()
+    schedule.step()
+    t = start + 2
+    step = (1 + np.cos(np.pi * t / 5)) / (1 + np.cos(np.pi * (t - 1) / 5))
+    assert o.param_groups[0]["lr"] == pytest.approx(want * step, abs=1e-12)

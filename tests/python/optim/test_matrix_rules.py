@@ -95,3 +95,14 @@ def test_muon_rate_rule():
     np.testing.assert_allclose(ratio, np.sqrt(4) / (0.2 * np.sqrt(8)), rtol=1e-4)
     with pytest.raises(ValueError, match="not supported"):
         optim.Muon([p], adjust_lr_fn="other")
+
+
+@pytest.mark.parametrize("shape", [(8, 2), (2, 8)])
+def test_muon_spectral_rate(shape):
+    p, q = (facula.ones(shape, requires_grad=True) for _ in range(2))
+    p.grad = q.grad = facula.arange(16.0).reshape(shape)
+    optim.Muon([p], lr=0.1, adjust_lr_fn="spectral_unclamped").step()
+    optim.Muon([q], lr=0.1, adjust_lr_fn="match_rms_adamw").step()
+    ratio = ((0.99 - p) / (0.99 - q)).detach().numpy()
+    want = np.sqrt(shape[0] / shape[1]) / (0.2 * np.sqrt(8))
+    np.testing.assert_allclose(ratio, want, rtol=1e-4)

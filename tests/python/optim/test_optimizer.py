@@ -250,3 +250,18 @@ def test_no_deprecation_on_use():
         o = optim.AdamW([param()])
         o.step()
         o.zero_grad()
+
+
+def test_sets_of_parameters_warn_first():
+    p = facula.ones(2, requires_grad=True)
+    with pytest.warns(FutureWarning, match="ordered collections"):
+        facula.optim.SGD({p}, lr=0.1)
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "SGD", "Adagrad"])
+def test_fused_takes_no_complex_numbers(name):
+    p = facula.ones(2, dtype=facula.complex64, requires_grad=True)
+    p.grad = facula.ones_like(p)
+    with pytest.raises(RuntimeError, match="floating point"):
+        getattr(facula.optim, name)([p], lr=0.1, fused=True).step()
+    getattr(facula.optim, name)([p], lr=0.1).step()
