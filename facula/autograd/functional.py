@@ -34,7 +34,9 @@ def _as_tuple(value: Any, what: str, where: str) -> tuple[bool, tuple]:
 def _prepare(inputs: tuple, create_graph: bool) -> tuple:
     """Make inputs to differentiate by: part of the caller's graph only under create_graph."""
     if create_graph:
-        return tuple(t.view_as(t) if t.requires_grad else t.requires_grad_() for t in inputs)
+        return tuple(
+            t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in inputs
+        )
     return tuple(t.detach().clone().requires_grad_() for t in inputs)
 
 
@@ -53,6 +55,27 @@ def _fill(grads: tuple, inputs: tuple, strict: bool, message: str) -> tuple:
     return tuple(
         facula.zeros_like(x) if g is None else g for g, x in zip(grads, inputs, strict=True)
     )
+
+
+def _need_history(grads: tuple, strict: bool, create_graph: bool) -> None:
+    """Refuse, under both flags, a Jacobian that is constant in an input."""
+    if not (strict and create_graph):
+        return
+    for i, g in enumerate(grads):
+        if not g.requires_grad:
+            raise RuntimeError(
+                f"The jacobian of the user-provided function is independent of input {i}, which "
+                "strict mode does not allow when create_graph=True."
+            )
+
+
+def _gradients(ys: tuple, xs: tuple, seeds: tuple, create_graph: bool) -> tuple:
+    """Give the gradients of the outputs that have any; None where no output depends on an input."""
+    linked = [(y, s) for y, s in zip(ys, seeds, strict=True) if y.requires_grad]
+    if not linked:
+        return (None,) * len(xs)
+    outputs, vectors = zip(*linked, strict=True)
+    return grad(outputs, xs, vectors, create_graph=create_graph, allow_unused=True)
 
 
 _INDEPENDENT = "The output of the user-provided function is independent of an input in strict mode."
@@ -80,8 +103,9 @@ def vjp(
         xs = _prepare(xs, create_graph)
         many_out, ys = _outputs(func, xs, "vjp")
         seeds = _vector(v, ys, "vjp")
-        grads = grad(ys, xs, seeds, create_graph=create_graph, allow_unused=True)
+        grads = _gradients(ys, xs, seeds, create_graph)
         grads = _fill(grads, xs, strict, _INDEPENDENT)
+        _need_history(grads, strict, create_graph)
     return _finish(ys, many_out, create_graph), _finish(grads, many_in, create_graph)
 
 
@@ -117,21 +141,27 @@ def jvp(
         vector = _vector(v, xs, "jvp")
         many_out, ys = _outputs(func, xs, "jvp")
         dummies = tuple(facula.zeros_like(y).requires_grad_() for y in ys)
-        grads = grad(ys, xs, dummies, create_graph=True, allow_unused=True)
+        grads = _gradients(ys, xs, dummies, True)
         grads = _fill(grads, xs, strict, _INDEPENDENT)
-        linked = [(g, t) for g, t in zip(grads, vector, strict=True) if g.requires_grad]
-        if linked:
-            products = grad(
-                tuple(g for g, _ in linked),
-                dummies,
-                tuple(t for _, t in linked),
-                create_graph=create_graph,
-                allow_unused=True,
-            )
-        else:
-            products = (None,) * len(ys)
+        products = _gradients(grads, dummies, vector, create_graph)
         products = _fill(products, ys, strict, _INDEPENDENT)
+        _need_history(products, strict, create_graph)
     return _finish(ys, many_out, create_graph), _finish(products, many_out, create_graph)
+
+
+def _check_options(create_graph: bool, strict: bool, vectorize: bool, strategy: str) -> None:
+    """Refuse the combinations of options that PyTorch refuses."""
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise ValueError(f'expected strategy "reverse-mode" or "forward-mode", got {strategy!r}')
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError('create_graph=True needs strategy="reverse-mode"')
+        if strict:
+            raise RuntimeError('strict=True needs strategy="reverse-mode"')
+        if not vectorize:
+            raise NotImplementedError('strategy="forward-mode" needs vectorize=True')
+    if strict and vectorize:
+        raise RuntimeError("strict=True and vectorize=True are not supported together")
 
 
 def jacobian(
@@ -149,12 +179,12 @@ def jacobian(
         inputs: one tensor or a tuple of them.
         create_graph: record the computation, for higher derivatives.
         strict: raise where an output does not depend on an input.
-        vectorize: accepted; rows are computed one after another.
-        strategy: "reverse-mode" or "forward-mode"; both give the same numbers.
+        vectorize: rows are computed one after another all the same; not together with strict.
+        strategy: "reverse-mode" or "forward-mode", which takes vectorize only; both give the same
+            numbers.
 
     """
-    if strategy not in ("reverse-mode", "forward-mode"):
-        raise ValueError(f'expected strategy "reverse-mode" or "forward-mode", got {strategy!r}')
+    _check_options(create_graph, strict, vectorize, strategy)
     with facula.enable_grad():
         many_in, xs = _as_tuple(inputs, "inputs", "jacobian")
         xs = _prepare(xs, create_graph)
@@ -164,12 +194,21 @@ def jacobian(
             rows: list[list] = [[] for _ in xs]
             for element in y.reshape(-1):
                 if element.requires_grad:
+                    # A complex element has rows only where they are vectorised.
+                    seed = facula.ones_like(element) if vectorize else None
                     grads = grad(
-                        element, xs, retain_graph=True, create_graph=create_graph, allow_unused=True
+                        element,
+                        xs,
+                        seed,
+                        retain_graph=True,
+                        create_graph=create_graph,
+                        allow_unused=True,
                     )
                 else:
                     grads = (None,) * len(xs)
-                for row, g in zip(rows, _fill(grads, xs, strict, _INDEPENDENT), strict=True):
+                grads = _fill(grads, xs, strict, _INDEPENDENT)
+                _need_history(grads, strict, create_graph)
+                for row, g in zip(rows, grads, strict=True):
                     row.append(g)
             block = tuple(
                 facula.stack(row).reshape(y.shape + x.shape)
@@ -183,8 +222,9 @@ def jacobian(
 
 def _scalar(func: Callable, where: str) -> Callable:
     def checked(*inputs: Tensor) -> Tensor:
-        out = func(*inputs)
-        if not isinstance(out, Tensor) or out.numel() != 1:
+        many, outs = _outputs(func, inputs, where)
+        out = outs[0] if outs else None
+        if many or out is None or out.numel() != 1:
             raise RuntimeError(f"The function given to {where} should return a single value")
         return out.reshape(())
 
@@ -200,6 +240,7 @@ def hessian(
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
     """Give the Hessian of a function with one value. The arguments are those of `jacobian`."""
+    _check_options(create_graph, strict, vectorize, outer_jacobian_strategy)
     many_in, _ = _as_tuple(inputs, "inputs", "hessian")
     scalar = _scalar(func, "hessian")
 
@@ -207,7 +248,14 @@ def hessian(
         rows = jacobian(scalar, xs, create_graph=True, strict=strict)
         return rows if many_in else rows[0]
 
-    return jacobian(gradient, inputs, create_graph=create_graph, strict=strict)
+    return jacobian(
+        gradient,
+        inputs,
+        create_graph=create_graph,
+        strict=strict,
+        vectorize=vectorize,
+        strategy=outer_jacobian_strategy,
+    )
 
 
 def vhp(
@@ -221,18 +269,7 @@ def vhp(
         y = _scalar(func, "vhp")(*xs)
         first = grad(y, xs, create_graph=True, allow_unused=True)
         first = _fill(first, xs, strict, _INDEPENDENT)
-        linked = [(g, t) for g, t in zip(first, vector, strict=True) if g.requires_grad]
-        products = (
-            grad(
-                tuple(g for g, _ in linked),
-                xs,
-                tuple(t for _, t in linked),
-                create_graph=create_graph,
-                allow_unused=True,
-            )
-            if linked
-            else (None,) * len(xs)
-        )
+        products = _gradients(first, xs, vector, create_graph)
         products = _fill(products, xs, strict, _INDEPENDENT)
     return _finish((y,), False, create_graph), _finish(products, many_in, create_graph)
 

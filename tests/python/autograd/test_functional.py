@@ -30,3 +30,55 @@ def test_strict():
     with pytest.raises(RuntimeError, match="independent"):
         F.jacobian(lambda t: facula.ones(1), facula.ones(1), strict=True)
     assert F.jacobian(lambda t: facula.ones(1), facula.ones(1)).tolist() == [[0.0]]
+
+
+def test_outputs_without_history():
+    x, v = facula.ones(3), facula.ones(2)
+    constant = lambda a: facula.ones(2)  # noqa: E731
+    assert F.vjp(constant, x, v)[1].tolist() == [0, 0, 0]
+    assert F.jvp(constant, x, x)[1].tolist() == [0, 0]
+    with pytest.raises(RuntimeError, match="independent"):
+        F.vjp(constant, x, v, strict=True)
+
+
+def test_strict_refuses_constant_jacobians_when_recording():
+    x = facula.ones(3)
+    for f in (F.vjp, F.jvp):
+        assert f(lambda a: a * 3, x, x, strict=True)[1].tolist() == [3, 3, 3]
+        with pytest.raises(RuntimeError, match="independent of input 0"):
+            f(lambda a: a * 3, x, x, strict=True, create_graph=True)
+    with pytest.raises(RuntimeError, match="independent of input 0"):
+        F.jacobian(lambda a: a * 3, x, strict=True, create_graph=True)
+    assert not x.requires_grad  # the caller's tensor is as it was
+
+
+@pytest.mark.parametrize("options, error", [
+    ({"strategy": "x"}, ValueError),
+    ({"strategy": "forward-mode"}, NotImplementedError),
+    ({"strategy": "forward-mode", "vectorize": True, "create_graph": True}, NotImplementedError),
+    ({"strategy": "forward-mode", "vectorize": True, "strict": True}, RuntimeError),
+    ({"strict": True, "vectorize": True}, RuntimeError),
+])  # fmt: skip
+def test_options_that_do_not_fit(options, error):
+    with pytest.raises(error):
+        F.jacobian(lambda a: (a**2).sum(), facula.ones(3), **options)
+    if "strategy" in options:
+        options = {**options, "outer_jacobian_strategy": options["strategy"]}
+        del options["strategy"]
+    with pytest.raises(error):
+        F.hessian(lambda a: (a**2).sum(), facula.ones(3), **options)
+
+
+def test_forward_mode_and_complex_rows():
+    x = facula.tensor([1.0, 2.0])
+    got = F.jacobian(facula.square, x, vectorize=True, strategy="forward-mode")
+    assert got.tolist() == [[2, 0], [0, 4]]
+    z = facula.tensor([1 + 1j])
+    assert F.jacobian(lambda a: a * 2, z, vectorize=True).tolist() == [[2 + 0j]]
+
+
+@pytest.mark.parametrize("name", ["hessian", "hvp", "vhp"])
+def test_values_that_are_no_tensors(name):
+    vector = () if name == "hessian" else (facula.ones(2),)
+    with pytest.raises(TypeError, match="must be either a Tensor or a tuple of Tensors"):
+        getattr(F, name)(lambda a: [a.sum()], facula.ones(2), *vector)
