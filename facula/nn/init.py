@@ -111,8 +111,11 @@ def trunc_normal_(
 
     peak = min(max(mean, a), b)
 
+    unused = [tensor]
+
     def fresh() -> Tensor:
-        return facula.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
+        # The first numbers are drawn in place: their order depends on the layout.
+        return unused.pop() if unused else facula.empty_like(tensor)
 
     def normals() -> tuple[Tensor, Tensor]:
         x = fresh().normal_(mean, std, generator=generator)

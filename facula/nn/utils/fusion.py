@@ -91,6 +91,11 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     """Give one linear map for a linear map and the batch norm after it, both in evaluation mode."""
     if linear.training or bn.training:
         raise AssertionError("Fusion only for eval!")
+    if bn.num_features not in (1, linear.out_features):
+        raise AssertionError(
+            "linear and batch norm do not fit: expected bn.num_features to be 1 or "
+            f"linear.out_features={linear.out_features}, got {bn.num_features}"
+        )
     fused = copy.deepcopy(linear)
     fused.weight, fused.bias = fuse_linear_bn_weights(
         fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias

@@ -21,6 +21,11 @@ def norm_except_dim(v: Tensor, p: float = 2, dim: int = 0) -> Tensor:
     """
     if dim == -1:
         return v.norm(p)
+    if dim >= v.dim() > 0:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-v.dim()}, {v.dim() - 1}], but "
+            f"got {dim})"
+        )
     dims = [d for d in range(v.dim()) if d != dim]
     return v.norm(p, dims, keepdim=True) if dims else v.abs()
 

@@ -97,3 +97,15 @@ def test_deprecated_names_warn():
 def test_empty_tensors_warn():
     with pytest.warns(UserWarning, match="no-op"):
         init.kaiming_uniform_(facula.empty(0, 3))
+
+
+def seeded(seed):
+    return facula.Generator().manual_seed(seed)
+
+
+def test_trunc_normal_of_a_transposed_tensor():
+    """The first draw fills the tensor itself, in the order that normal_ fills it in."""
+    got = init.trunc_normal_(facula.ones(6, 4).t(), a=-50, b=50, generator=seeded(3))
+    want = facula.ones(6, 4).t().normal_(generator=seeded(3))
+    assert facula.equal(got, want)
+    assert not facula.equal(got, facula.empty(4, 6).normal_(generator=seeded(3)))

@@ -261,3 +261,15 @@ def test_orthogonal_refuses():
         parametrizations.orthogonal(nn.Linear(2, 2), "bias")
     with pytest.raises(ValueError, match="has no parameter or buffer"):
         parametrizations.orthogonal(nn.Linear(2, 2), "nothing")
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("norm", [utils.weight_norm, parametrizations.weight_norm])
+def test_weight_norm_over_a_dimension_that_is_not_there(norm):
+    with pytest.raises(IndexError, match=r"range of \[-2, 1\], but got 2"):
+        norm(nn.Linear(2, 3), dim=2)
+
+
+def test_linear_and_batch_norm_that_do_not_fit():
+    with pytest.raises(AssertionError, match="do not fit"):
+        utils.fusion.fuse_linear_bn_eval(nn.Linear(2, 3).eval(), nn.BatchNorm1d(4).eval())
