@@ -40,3 +40,24 @@ def _list_with_default(out_size: Any, defaults: list[int]) -> list[int]:
         v if v is not None else d
         for v, d in zip(out_size, defaults[-len(out_size) :], strict=False)
     ]
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """Take `prefix` off the names in a state dict that have it, in place.
+
+    The versions of modules that a state dict of `Module.state_dict` carries follow. A network
+    saved inside a wrapper can so be loaded without it.
+
+    Example:
+        >>> from facula.nn.modules.utils import consume_prefix_in_state_dict_if_present
+        >>> state = {"module.weight": 1, "step": 2}
+        >>> consume_prefix_in_state_dict_if_present(state, "module.")
+        >>> state
+        {'step': 2, 'weight': 1}
+    """
+    for name in [name for name in state_dict if name.startswith(prefix)]:
+        state_dict[name[len(prefix) :]] = state_dict.pop(name)
+    versions = getattr(state_dict, "_metadata", {})
+    for name in [name for name in versions if name]:
+        if name == prefix.replace(".", "") or name.startswith(prefix):
+            versions[name[len(prefix) :]] = versions.pop(name)

@@ -5,6 +5,7 @@ import pytest
 
 import facula
 from facula import nn
+from facula.nn.modules.utils import consume_prefix_in_state_dict_if_present
 
 
 def small():
@@ -146,3 +147,22 @@ def test_non_persistent_buffers_are_neither_saved_nor_wanted():
     net.load_state_dict({})
     with pytest.raises(RuntimeError, match='Unexpected key.*"b"'):
         net.load_state_dict({"b": facula.zeros(1)})
+
+
+def test_prefix_taken_off_a_state_dict():
+    inner = nn.Sequential(nn.Linear(1, 1), nn.BatchNorm1d(1))
+    wrapper = nn.Module()
+    wrapper.module = inner
+    wrapper.head = nn.Linear(1, 1)
+    state = wrapper.state_dict()
+    assert consume_prefix_in_state_dict_if_present(state, "module.") is None
+    assert list(state)[:4] == ["head.weight", "head.bias", "0.weight", "0.bias"]
+    versions = {"": {"version": 1}, "head": {"version": 1}}
+    versions |= {"0": {"version": 1}, "1": {"version": 2}}
+    assert state._metadata == versions
+    del state["head.weight"], state["head.bias"]
+    inner.load_state_dict(state)
+
+    plain = {"a.b": 1, "ab": 2, "a": 3}
+    consume_prefix_in_state_dict_if_present(plain, "a.")
+    assert plain == {"ab": 2, "a": 3, "b": 1}
