@@ -96,6 +96,10 @@ class RNNBase(Module):
                 f"than 1, but got dropout={dropout} and num_layers={self.num_layers}",
                 stacklevel=4,
             )
+        for name in ("bias", "batch_first"):
+            flag = getattr(self, name)
+            if not isinstance(flag, bool):
+                raise TypeError(f"{name} should be of type bool, got: {type(flag).__name__}")
         for name in ("input_size", "hidden_size"):
             size = getattr(self, name)
             if not isinstance(size, int):

@@ -2,6 +2,7 @@
 #include "facula/base/error.h"
 #include "facula/ops/random_functions.h"
 #include "facula/ops/recurrent_functions.h"
+#include "facula/ops/recurrent_steps.h"
 #include "facula/ops/rules.h"
 #include "facula/ops/shape_functions.h"
 
@@ -48,13 +49,18 @@ StackResult run_stack(const Stack& s, const Tensor& data, IntList batch_sizes, c
     for (int64_t d = 0; d < directions; ++d) {
       int64_t set = layer * directions + d;
       const Tensor* w = s.params.data() + set * each;
-      auto [output, hy, cy, gates, cells] = recurrent_layer(
-          x, batch_sizes, select(h0, 0, set), c0.defined() ? select(c0, 0, set) : none, w[0], w[1],
-          s.has_biases ? w[2] : none, s.has_biases ? w[3] : none, projected ? w[each - 1] : none,
-          s.mode, d == 1);
-      outs[d] = output;
-      last_h.push_back(hy);
-      if (c0.defined()) last_c.push_back(cy);
+      LayerOperands operands{x,
+                             select(h0, 0, set),
+                             c0.defined() ? select(c0, 0, set) : none,
+                             w[0],
+                             w[1],
+                             s.has_biases ? w[2] : none,
+                             s.has_biases ? w[3] : none,
+                             projected ? w[each - 1] : none};
+      LayerStates r = layer_states(operands, batch_sizes, s.mode, d == 1);
+      outs[d] = r.output;
+      last_h.push_back(r.hy);
+      if (c0.defined()) last_c.push_back(r.cy);
     }
     x = directions == 2 ? cat({outs, 2}, 1) : outs[0];
     if (s.dropout > 0 && s.train && layer + 1 < s.num_layers) x = dropout(x, s.dropout, true);
@@ -164,8 +170,9 @@ Tensor recurrent_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih,
                       const Tensor& b_ih, const Tensor& b_hh, std::string_view mode) {
   CellInput c = cell_input("recurrent cell", input, hx);
   int64_t batch = c.input->sizes[0];
-  Tensor hy = std::get<1>(recurrent_layer(c.input, {&batch, 1}, c.h, Tensor(), w_ih, w_hh, b_ih,
-                                          b_hh, Tensor(), mode, false));
+  Tensor none;
+  Tensor hy =
+      layer_states({c.input, c.h, none, w_ih, w_hh, b_ih, b_hh, none}, {&batch, 1}, mode, false).hy;
   return c.single ? select(hy, 0, 0) : hy;
 }
 
@@ -174,11 +181,11 @@ std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const T
   check_states(hx);
   CellInput c = cell_input("lstm_cell", input, hx[0]);
   int64_t batch = c.input->sizes[0];
-  auto [output, hy, cy, gates, cells] =
-      recurrent_layer(c.input, {&batch, 1}, c.h, c.single ? unsqueeze(hx[1], 0) : hx[1], w_ih, w_hh,
-                      b_ih, b_hh, Tensor(), "lstm", false);
-  if (c.single) return {select(hy, 0, 0), select(cy, 0, 0)};
-  return {hy, cy};
+  Tensor cell = c.single ? unsqueeze(hx[1], 0) : hx[1];
+  LayerStates r = layer_states({c.input, c.h, cell, w_ih, w_hh, b_ih, b_hh, Tensor()}, {&batch, 1},
+                               "lstm", false);
+  if (c.single) return {select(r.hy, 0, 0), select(r.cy, 0, 0)};
+  return {r.hy, r.cy};
 }
 
 }  // namespace facula

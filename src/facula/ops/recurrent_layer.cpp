@@ -6,12 +6,14 @@
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
 #include "facula/kernels/recurrent.h"
+#include "facula/ops/activation_functions.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/matmul_functions.h"
 #include "facula/ops/products.h"
 #include "facula/ops/recompute.h"
 #include "facula/ops/recurrent_functions.h"
+#include "facula/ops/recurrent_steps.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
 #include "facula/ops/shape_functions.h"
@@ -121,7 +123,7 @@ void check_layer(const LayerPlan& p, const Tensor& data, const Tensor& h0, const
                   "device, got ", device_text(data.device()), " and ", device_text(t->device()));
     }
   }
-  if (data.dtype() != kFloat32 && data.dtype() != kFloat64) {
+  if (data.dtype() != kFloat32 && data.dtype() != kFloat64 && !is_complex(data.dtype())) {
     raise_error(ErrorKind::kNotImplemented, "\"recurrent layer\" not implemented for '",
                 dtype_title(data.dtype()), "'");
   }
@@ -333,7 +335,7 @@ Tensor next_state(Recurrence kind, const Tensor& from_input, const Tensor& from_
     return add(n, mul(z, sub(h, n)));
   }
   Tensor s = add(from_input, from_hidden);
-  return kind == Recurrence::kRelu ? clamp_min(s, 0) : tanh(s);
+  return kind == Recurrence::kRelu ? relu(s) : tanh(s);
 }
 
 // The layer from parts; x are the first eight tensors of the row, results output, hy and cy.
@@ -358,7 +360,44 @@ std::vector<Tensor> layer_from_parts(const std::vector<Tensor>& x, const LayerPl
   return {cat({outputs.data(), outputs.size()}, 0), h, c};
 }
 
+LayerStates complex_layer(const LayerOperands& x, IntList batch_sizes, std::string_view mode,
+                          bool reverse) {
+  LayerPlan p(mode, batch_sizes, x.h0, x.w_hh, reverse);
+  check_layer(p, x.data, x.h0, x.c0, x.w_ih, x.w_hh, x.w_hr);
+  std::vector<Tensor> r =
+      layer_from_parts({x.data, x.h0, x.c0, x.w_ih, x.w_hh, x.b_ih, x.b_hh, x.w_hr}, p);
+  return {r[0], r[1], r[2]};
+}
+
+// The operands in float32, if all are of one half type.
+bool widened(const LayerOperands& x, LayerOperands& wide) {
+  const DType type = x.data.dtype();
+  if (!is_reduced(type)) return false;
+  for (Tensor LayerOperands::* member : kLayerOperands) {
+    const Tensor& t = x.*member;
+    if (!t.defined()) continue;
+    if (t.dtype() != type) return false;
+    wide.*member = to_dtype_copy(t, kFloat32);
+  }
+  return true;
+}
+
 }  // namespace
+
+LayerStates layer_states(const LayerOperands& x, IntList batch_sizes, std::string_view mode,
+                         bool reverse) {
+  LayerOperands wide;
+  if (widened(x, wide)) {
+    const DType type = x.data.dtype();
+    LayerStates r = layer_states(wide, batch_sizes, mode, reverse);
+    auto back = [&](const Tensor& t) { return t.defined() ? to_dtype_copy(t, type) : t; };
+    return {back(r.output), back(r.hy), back(r.cy)};
+  }
+  if (is_complex(x.data.dtype())) return complex_layer(x, batch_sizes, mode, reverse);
+  auto [output, hy, cy, gates, cells] = recurrent_layer(
+      x.data, batch_sizes, x.h0, x.c0, x.w_ih, x.w_hh, x.b_ih, x.b_hh, x.w_hr, mode, reverse);
+  return {output, hy, cy};
+}
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> recurrent_layer_backward(
     const Tensor& grad_output, const Tensor& grad_hy, const Tensor& grad_cy, const Tensor& data,

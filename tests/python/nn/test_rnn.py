@@ -235,3 +235,49 @@ def test_no_samples(kind):
     assert out.shape == (2, 0, 4)
     out.sum().backward()
     assert all(not p.grad.any() for p in net.parameters())
+
+
+@pytest.mark.parametrize("dtype", [facula.bfloat16, facula.float16])
+@pytest.mark.parametrize("cls", [nn.RNN, nn.GRU, nn.LSTM])
+def test_half_types(rng, cls, dtype):
+    exact = cls(3, 4, num_layers=2, bidirectional=True)
+    half = cls(3, 4, num_layers=2, bidirectional=True, dtype=dtype)
+    half.load_state_dict(exact.state_dict())
+    exact.load_state_dict(half.state_dict())  # both have the rounded weights
+    x = tensor(rng.standard_normal((5, 2, 3)).astype("float32")).to(dtype)
+    want, got = exact(x.float())[0], half(x)[0]
+    assert got.dtype == dtype
+    np.testing.assert_allclose(array(got.float()), array(want), atol=2e-2)
+    want.sum().backward()
+    got.sum().backward()
+    for a, b in zip(exact.parameters(), half.parameters(), strict=True):
+        assert b.grad.dtype == dtype
+        np.testing.assert_allclose(array(b.grad.float()), array(a.grad), atol=0.1, rtol=0.05)
+
+
+@pytest.mark.parametrize("cls", [nn.RNNCell, nn.GRUCell, nn.LSTMCell])
+def test_complex_cells_of_real_numbers(rng, cls):
+    real = cls(3, 4, dtype=facula.float64)
+    cell = cls(3, 4, dtype=facula.complex128)
+    cell.load_state_dict(real.state_dict())
+    x = tensor(rng.standard_normal((2, 3)))
+    want, got = real(x), cell(x.to(facula.complex128))
+    if cls is nn.LSTMCell:
+        want, got = want[0], got[0]
+    np.testing.assert_allclose(array(got), array(want).astype(complex), rtol=1e-12)
+
+
+def test_second_derivative_of_relu_at_zero():
+    """Where the sum is exactly zero relu passes no gradient, recorded or not."""
+    w = facula.ones(1, 1, dtype=facula.float64)
+    b = facula.ones(1, dtype=facula.float64, requires_grad=True)
+    x = facula.tensor([[-1.0]], dtype=facula.float64)
+    for create_graph in (False, True):
+        out = nn.functional.rnn_relu_cell(x, x * 0, w, w, b, b.detach() * 0)
+        assert facula.autograd.grad(out.sum(), b, create_graph=create_graph)[0].item() == 0
+
+
+def test_flags_are_bools():
+    for options in ({"bias": 1}, {"batch_first": 0}):
+        with pytest.raises(TypeError, match="should be of type bool, got: int"):
+            nn.GRU(3, 4, **options)
