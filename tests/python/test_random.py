@@ -104,9 +104,10 @@ def test_generators_are_pickled_with_their_state():
     a = facula.Generator().manual_seed(7)
     facula.randn(1, generator=a)
     for b in (pickle.loads(pickle.dumps(a)), copy.deepcopy(a)):
-        assert facula.rand(4, generator=b).tolist() == facula.rand(
-            4, generator=a.clone_state()
-        ).tolist()
+        assert (
+            facula.rand(4, generator=b).tolist()
+            == facula.rand(4, generator=a.clone_state()).tolist()
+        )
 
 
 @pytest.mark.parametrize(
@@ -204,3 +205,20 @@ def test_alpha_dropout_of_complex_elements():
     rows = facula.feature_alpha_dropout(x.reshape(20, 10, 3), 0.5, True)
     assert rows.dtype == facula.complex64 and facula.equal(rows[..., 0], rows[..., 2])
     assert facula.nn.functional.dropout(x, 1.0).abs().sum().item() == 0
+
+
+def test_draws_have_the_bits_of_pytorch():
+    """Scaling and shifting round once; numbers of half types are rounded from float."""
+    facula.manual_seed(0)
+    weight = facula.nn.Linear(3, 2).weight.detach()
+    assert weight.view(facula.int32).tolist() == [
+        [-1148345368, 1050579731, -1091351682],
+        [-1093039159, -1100761935, 1042188627],
+    ]
+    facula.manual_seed(4)
+    half = facula.empty(4, dtype=facula.bfloat16).uniform_(-0.3, 1.7)
+    assert half.tolist() == [0.8203125, 0.81640625, -0.1171875, 0.1201171875]
+    facula.manual_seed(4)
+    wide = facula.empty(3, dtype=facula.float64).uniform_(-0.3, 1.7)
+    want = ["0x1.4ef5c3384a7c2p-1", "0x1.29cea5f68f5f8p+0", "-0x1.7aa578e169b26p-3"]
+    assert [v.hex() for v in wide.tolist()] == want

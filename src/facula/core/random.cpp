@@ -80,8 +80,8 @@ void normal_block(float* data, float mean, float deviation) {
   for (int i = 0; i < 8; ++i) {
     const float radius = std::sqrt(-2 * log_of_unit(1 - data[i]));
     const SineCosine turn = sine_cosine(static_cast<float>(2 * std::numbers::pi) * data[i + 8]);
-    data[i] = radius * turn.cosine * deviation + mean;
-    data[i + 8] = radius * turn.sine * deviation + mean;
+    data[i] = std::fma(radius * turn.cosine, deviation, mean);
+    data[i + 8] = std::fma(radius * turn.sine, deviation, mean);
   }
 }
 
@@ -89,8 +89,8 @@ void normal_block(double* data, double mean, double deviation) {
   for (int i = 0; i < 8; ++i) {
     const double radius = std::sqrt(-2 * std::log(1 - data[i]));
     const double angle = 2 * std::numbers::pi * data[i + 8];
-    data[i] = radius * std::cos(angle) * deviation + mean;
-    data[i + 8] = radius * std::sin(angle) * deviation + mean;
+    data[i] = std::fma(radius * std::cos(angle), deviation, mean);
+    data[i + 8] = std::fma(radius * std::sin(angle), deviation, mean);
   }
 }
 
@@ -110,23 +110,23 @@ void uniform(Generator& generator, T* out, int64_t count, double low, double hig
   if constexpr (std::is_same_v<T, double>) {
     const double range = high - low;
     for (int64_t i = 0; i < count; ++i) {
-      const double value = generator.uniform() * range + low;
+      const double value = std::fma(generator.uniform(), range, low);
       out[i] = value == high ? low : value;
     }
   } else {
     constexpr uint32_t kMask = (1u << kDigits<float>)-1;
     constexpr float kUnit = 1.0f / (1u << kDigits<float>);
+    // Half types are rounded once, from numbers between the bounds in float.
     const T first = convert<T>(low), end = convert<T>(high);
-    const float from = first;
-    const float to = end;
-    const float range = to - from;
+    const auto from = static_cast<float>(low);
+    const float to = end, range = static_cast<float>(high) - from;
     uint32_t words[kChunk];
     for (int64_t start = 0; start < count; start += kChunk) {
       const int64_t size = std::min(kChunk, count - start);
       generator.fill(words, static_cast<size_t>(size));
       for (int64_t i = 0; i < size; ++i) {
         const float unit = static_cast<float>(static_cast<int32_t>(words[i] & kMask)) * kUnit;
-        const T value = T(unit * range + from);
+        const T value = T(std::fma(unit, range, from));
         out[start + i] = static_cast<float>(value) == to ? first : value;
       }
     }
@@ -136,7 +136,7 @@ void uniform(Generator& generator, T* out, int64_t count, double low, double hig
 template <class T>
 void normal_one_by_one(Generator& generator, T* out, int64_t count, double mean, double deviation) {
   for (int64_t i = 0; i < count; ++i) {
-    out[i] = convert<T>(generator.normal() * deviation + mean);
+    out[i] = convert<T>(std::fma(generator.normal(), deviation, mean));
   }
 }
 

@@ -193,6 +193,17 @@ Tensor alpha_drop_in_place(const Tensor& self, double p, bool train, bool featur
   return add_(mul_(self, terms.factor), terms.summand);
 }
 
+// A slope is drawn as a double whatever the dtype, between bounds that have the dtype.
+template <class T>
+T drawn_slope(Generator& g, double low, double high) {
+  if constexpr (std::is_same_v<T, double>) {
+    return g.uniform() * (high - low) + low;
+  } else {
+    const double first = T(static_cast<float>(low)), last = T(static_cast<float>(high));
+    return T(static_cast<float>(g.uniform() * (last - first) + first));
+  }
+}
+
 // The slopes of a random leaky ReLU: 1 where the input is positive.
 Tensor rrelu_slopes(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
                     Generator* generator) {
@@ -216,7 +227,7 @@ Tensor rrelu_slopes(const Tensor& self, const Scalar& lower, const Scalar& upper
         if (static_cast<double>(in[i]) > 0) {
           out[i] = T(1.0f);
         } else if (training) {
-          random::uniform(g, out + i, 1, low, high);
+          out[i] = drawn_slope<T>(g, low, high);
         } else {
           if constexpr (std::is_same_v<T, double>) {
             out[i] = (low + high) / 2;

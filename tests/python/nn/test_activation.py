@@ -156,3 +156,12 @@ def test_alpha_dropout_keeps_mean_and_variance():
     assert abs(out.mean()) < 0.02 and abs(out.std() - 1) < 0.02
     with pytest.raises(RuntimeError, match="dropout1d: Expected 2D or 3D input"):
         F.dropout1d(facula.ones(3))
+
+
+@pytest.mark.parametrize("dtype", [facula.float32, facula.float64])
+def test_rrelu_slopes_of_a_seed(dtype):
+    """The slopes that PyTorch draws: those of a double, whatever the dtype."""
+    facula.manual_seed(9)
+    got = nn.functional.rrelu(facula.tensor([-1.0, 2.0, -3.0], dtype=dtype), training=True)
+    want = [-0.17630751574645698, 2.0, -0.8994822797567741]
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-7 if dtype == facula.float32 else 1e-15)
