@@ -202,11 +202,16 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad_output
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const Tensor& weight, const Tensor& bias, bool training, double momentum,
                   double eps) {
+  FACULA_CHECK(!training || eps > 0, kValue,
+               "batch_norm eps must be positive during training, but got ", eps);
+  FACULA_CHECK(eps >= 0, kValue, "batch_norm eps must be non-negative, but got ", eps);
   if (training && input.dim() >= 2 && input->sizes[1] > 0 && input.numel() == input->sizes[1]) {
     raise_error(ErrorKind::kValue,
                 "batch_norm: Expected more than 1 value per channel when training,",
                 " got input size ", list_text(input.sizes()));
   }
+  norm_layer::check_parameter_types("batch_norm", input,
+                                    {&weight, &bias, &running_mean, &running_var});
   return std::get<0>(
       batch_norm_layer(input, weight, bias, running_mean, running_var, training, momentum, eps));
 }
@@ -214,6 +219,8 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
 Tensor batch_norm_positional(const Tensor& input, const Tensor& weight, const Tensor& bias,
                              const Tensor& running_mean, const Tensor& running_var, bool training,
                              double momentum, double eps, bool) {
+  norm_layer::check_parameter_types("batch_norm", input,
+                                    {&weight, &bias, &running_mean, &running_var});
   return std::get<0>(
       batch_norm_layer(input, weight, bias, running_mean, running_var, training, momentum, eps));
 }
@@ -222,6 +229,7 @@ Tensor instance_norm(const Tensor& input, const Tensor& running_mean, const Tens
                      const Tensor& weight, const Tensor& bias, bool use_input_stats,
                      double momentum, double eps) {
   if (!use_input_stats) {
+    norm_layer::check_parameter_types("instance_norm", input, {&weight, &bias});
     return std::get<0>(
         batch_norm_layer(input, weight, bias, running_mean, running_var, false, momentum, eps));
   }

@@ -38,6 +38,10 @@ void check_call(const char* op, const Tensor& input, const Tensor& target, const
     raise_error(ErrorKind::kNotImplemented, '"', op, "\" not implemented for '",
                 dtype_title(input.dtype()), "'");
   }
+  if (target.dim() > 0 && dims > 1 && target->sizes[0] != input->sizes[0]) {
+    raise_error(ErrorKind::kValue, op, ": Expected input batch_size (", input->sizes[0],
+                ") to match target batch_size (", target->sizes[0], ").");
+  }
   if (target.dtype() != kInt64 && target.dtype() != kUInt8) {
     raise_error(ErrorKind::kRuntime, op, ": expected target dtype to be Long or Byte, but got ",
                 dtype_title(target.dtype()));
@@ -49,17 +53,9 @@ void check_call(const char* op, const Tensor& input, const Tensor& target, const
                 device_text(input.device()), " and ", device_text(target.device()));
   }
   int64_t classes = input.size(dims == 1 ? 0 : 1);
-  if (dims > 1 && target.dim() == 1 && dims == 2 && input->sizes[0] != target->sizes[0]) {
-    raise_error(ErrorKind::kValue, op, ": Expected input batch_size (", input->sizes[0],
-                ") to match target batch_size (", target->sizes[0], ").");
-  }
   Sizes wanted;
   for (int64_t d = 0; d < dims; ++d) {
     if (d != (dims == 1 ? 0 : 1)) wanted.push_back(input->sizes[d]);
-  }
-  if (target.dim() > 0 && dims > 1 && target->sizes[0] != input->sizes[0]) {
-    raise_error(ErrorKind::kValue, op, ": Expected input batch_size (", input->sizes[0],
-                ") to match target batch_size (", target->sizes[0], ").");
   }
   bool single = dims == 1 && target.dim() == 1 && target->sizes[0] == 1;
   if (!single && !(IntList(wanted) == target.sizes())) {
@@ -70,6 +66,10 @@ void check_call(const char* op, const Tensor& input, const Tensor& target, const
     raise_error(
         ErrorKind::kRuntime, op, ": weight tensor should be defined either for all ", classes,
         " classes or no classes but got weight tensor of shape: ", list_text(weight.sizes()));
+  }
+  if (weight.defined() && weight.dtype() != input.dtype()) {
+    raise_error(ErrorKind::kRuntime, op, ": expected weight of scalar type ",
+                dtype_title(input.dtype()), " but found ", dtype_title(weight.dtype()));
   }
 }
 
@@ -285,6 +285,8 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
         "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   }
   if (input.sizes() == target.sizes() && !(input.dim() == 1 && target.dtype() == kInt64)) {
+    FACULA_CHECK(ignore_index < 0, kRuntime,
+                 "cross_entropy: ignore_index is not supported for floating point target");
     return with_probabilities(input, target, weight, reduction, label_smoothing);
   }
   return std::get<0>(

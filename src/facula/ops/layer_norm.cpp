@@ -96,6 +96,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_rows(const Tensor& input, IntList 
                                                    const Tensor& weight, const Tensor& bias,
                                                    double eps) {
   check_normalized("layer_norm", input, normalized_shape, weight, bias);
+  norm_layer::check_parameter_types("layer_norm", input, {&weight, &bias});
   Sizes outer = row_shape(input, normalized_shape).outer;
   Tensor mean = new_statistic(input, outer), rstd = new_statistic(input, outer);
   return {normalise_rows(input, normalized_shape, weight, bias, eps, mean, rstd), mean, rstd};
@@ -158,6 +159,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_layer(const Tensor& input, int64_t
   };
   check("weight", weight);
   check("bias", bias);
+  norm_layer::check_parameter_types("group_norm", input, {&weight, &bias});
   Tensor x = to_contiguous(input), out = new_empty(x.sizes(), x.dtype(), x.device());
   Tensor mean = new_statistic(x, {x->sizes[0], num_groups});
   Tensor rstd = new_statistic(x, {x->sizes[0], num_groups});

@@ -34,7 +34,7 @@ void same_shapes(const Tensor& input, const Tensor& target, const char* op) {
 }
 
 Tensor weighted(const Tensor& loss, const Tensor& weight) {
-  return weight.defined() ? mul(loss, weight) : loss;
+  return weight.defined() ? cast(mul(loss, weight), loss.dtype()) : loss;
 }
 
 }  // namespace
@@ -61,8 +61,8 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view re
   if (!(delta > 0))
     fail(ErrorKind::kRuntime, "huber_loss does not support non-positive values for delta.");
   Tensor z = abs(sub(input, target));
-  return reduced(where(le(z, delta), mul(mul(z, z), 0.5), mul(sub(z, 0.5 * delta), delta)),
-                 reduction);
+  Tensor loss = where(le(z, delta), mul(mul(z, z), 0.5), mul(sub(z, 0.5 * delta), delta));
+  return reduced(input.is_floating_point() ? cast(loss, input.dtype()) : loss, reduction);
 }
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
@@ -217,6 +217,11 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const Scalar
   if (weight.defined() && (weight.dim() > 1 || weight.numel() != classes)) {
     fail(ErrorKind::kRuntime, str("multi_margin_loss: inconsistent weight size, expected ", classes,
                                   " but got ", list_text(weight.sizes())));
+  }
+  if (weight.defined() && weight.dtype() != input.dtype()) {
+    fail(ErrorKind::kRuntime,
+         str("multi_margin_loss: expected weight of scalar type ", dtype_title(input.dtype()),
+             " but found ", dtype_title(weight.dtype())));
   }
   Tensor x = reshape(input, {-1, classes}), t = reshape(target, {-1, 1});
   Tensor right = gather(x, 1, t);

@@ -32,4 +32,22 @@ inline void check_floating(const char* op, const Tensor& t) {
               dtype_title(t.dtype()), "'");
 }
 
+// Weights, biases and running statistics have the input's dtype, or are all float32 beside a half
+// type.
+inline void check_parameter_types(const char* op, const Tensor& input,
+                                  std::initializer_list<const Tensor*> parameters) {
+  bool same = true, single = is_reduced(input.dtype());
+  const Tensor* other = nullptr;
+  for (const Tensor* t : parameters) {
+    if (!t->defined()) continue;
+    same = same && t->dtype() == input.dtype();
+    single = single && t->dtype() == kFloat32;
+    if (t->dtype() != input.dtype()) other = t;
+  }
+  if (same || single || input.numel() == 0) return;
+  raise_error(ErrorKind::kRuntime, op, ": mixed dtypes: expected all parameters to be ",
+              dtype_name(input.dtype()), is_reduced(input.dtype()) ? " or all to be float32" : "",
+              ", got ", dtype_name(other->dtype()));
+}
+
 }  // namespace facula::norm_layer

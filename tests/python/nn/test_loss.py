@@ -263,3 +263,27 @@ def test_binary_cross_entropy_refuses_nan():
     one = facula.tensor([1.0])
     with pytest.raises(RuntimeError, match="between 0 and 1"):
         facula.nn.functional.binary_cross_entropy(one * float("nan"), one)
+
+
+@pytest.mark.parametrize("loss", ["nll_loss", "cross_entropy", "multi_margin_loss"])
+def test_class_weights_have_the_dtype_of_the_scores(loss):
+    x, t = facula.rand(2, 3), facula.tensor([1, 2])
+    with pytest.raises(RuntimeError, match="scalar type Float but found Double"):
+        getattr(nn.functional, loss)(x, t, weight=facula.ones(3, dtype=facula.float64))
+
+
+def test_weighted_logits_keep_their_dtype():
+    x = facula.rand(2, 3).bfloat16()
+    got = nn.functional.binary_cross_entropy_with_logits(x, x, weight=facula.ones(3))
+    assert got.dtype == facula.bfloat16
+    assert nn.functional.huber_loss(x, facula.rand(2, 3)).dtype == facula.bfloat16
+
+
+def test_refusals_of_options():
+    with pytest.raises(TypeError, match="delta must be a float or int"):
+        nn.HuberLoss(delta=1j)
+    x = facula.rand(2, 3)
+    with pytest.raises(RuntimeError, match="ignore_index is not supported"):
+        nn.functional.cross_entropy(x, x.softmax(1), ignore_index=1)
+    with pytest.raises(ValueError, match="batch_size"):
+        nn.functional.cross_entropy(x, facula.rand(4, 3))

@@ -146,3 +146,29 @@ def test_local_response_norm(rng, shape):
     if x.ndim == 4:
         got = nn.CrossMapLRN2d(3, alpha=0.3, k=1.5)(tensor(x))
         np.testing.assert_allclose(array(got), expected, rtol=1e-9)
+
+
+def mixed(kind, x, p):
+    ones = facula.ones(6, dtype=p)
+    if kind == "batch":
+        return nn.functional.batch_norm(x, ones, ones, ones, ones)
+    if kind == "layer":
+        return nn.functional.layer_norm(x, (6,), ones, ones)
+    return nn.functional.group_norm(x, 2, ones, ones)
+
+
+@pytest.mark.parametrize("kind", ["batch", "layer", "group"])
+def test_parameters_of_another_dtype(kind):
+    x = facula.arange(12.0).reshape(2, 6)
+    assert mixed(kind, x.bfloat16(), facula.float32).dtype == facula.bfloat16
+    for own, other in (("float32", "float64"), ("float64", "float32"), ("bfloat16", "float16")):
+        with pytest.raises(RuntimeError, match="mixed dtypes"):
+            mixed(kind, x.to(getattr(facula, own)), getattr(facula, other))
+
+
+def test_batch_norm_epsilon():
+    with pytest.raises(ValueError, match="must be positive during training, but got 0"):
+        nn.BatchNorm1d(3, eps=0.0)(facula.ones(2, 3))
+    assert nn.BatchNorm1d(3, eps=0.0).eval()(facula.ones(2, 3)).shape == (2, 3)
+    with pytest.raises(ValueError, match="must be non-negative"):
+        nn.BatchNorm1d(3, eps=-1.0).eval()(facula.ones(2, 3))
