@@ -73,6 +73,24 @@ std::tuple<Tensor, Tensor> fractional_of(const char* op, int64_t n, const Tensor
                              window_sizes(op, "output_size", output_size, n), samples);
 }
 
+// Samples are [batch, channels, dimensions]; those of a larger batch serve a smaller one too.
+void check_samples(const Tensor& input, const Tensor& samples, int64_t n) {
+  auto fail = [&](auto... text) {
+    raise_error(ErrorKind::kRuntime, "fractional_max_pool", n, "d: ", text...);
+  };
+  int64_t channels = input->sizes[input.dim() - n - 1];
+  int64_t batch = input.dim() == n + 2 ? input->sizes[0] : 1;
+  if (samples.dtype() != input.dtype()) {
+    fail("expected _random_samples of the input's dtype ", dtype_name(input.dtype()), ", got ",
+         dtype_name(samples.dtype()));
+  }
+  if (samples.dim() != 3 || samples->sizes[0] < batch || samples->sizes[1] != channels ||
+      samples->sizes[2] != n) {
+    fail("expected _random_samples of shape ", list_text(IntList({batch, channels, n})), ", got ",
+         list_text(samples.sizes()));
+  }
+}
+
 }  // namespace
 
 namespace forward {
@@ -86,18 +104,15 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const Tensor& input, IntList kern
   for (int64_t d = 0; d < n; ++d) {
     int64_t at = 3 - n + d;
     s.in[at] = sizes[lead + d], s.out[at] = output_size[d], s.kernel[at] = kernel_size[d];
-    if (kernel_size[d] < 1 || output_size[d] < 1 ||
-        output_size[d] + kernel_size[d] - 1 > s.in[at]) {
+    int64_t most = n == 3 ? s.in[at] - 1 : s.in[at];
+    if (kernel_size[d] < 1 || output_size[d] < 1 || output_size[d] + kernel_size[d] - 1 > most) {
       raise_error(ErrorKind::kRuntime, "fractional_max_pool: pool size ", kernel_size[d],
                   " too large relative to input size ", s.in[at], " and output size ",
                   output_size[d]);
     }
     sizes[lead + d] = output_size[d];
   }
-  if (random_samples.numel() != s.planes * n) {
-    raise_error(ErrorKind::kRuntime, "fractional_max_pool: expected ", s.planes * n,
-                " random samples, got shape ", list_text(random_samples.sizes()));
-  }
+  check_samples(input, random_samples, n);
   Tensor out = new_empty(sizes, input.dtype(), input.device());
   Tensor indices = new_empty(sizes, kInt64, input.device());
   if (out.is_meta()) return {out, indices};

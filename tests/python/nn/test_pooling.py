@@ -135,3 +135,15 @@ def test_gradient_goes_to_the_maximum():
     x = facula.tensor([[[1.0, 3.0, 2.0, 0.0]]], requires_grad=True)
     nn.MaxPool1d(2)(x).sum().backward()
     assert array(x.grad).tolist() == [[[0.0, 1.0, 1.0, 0.0]]]
+
+
+def test_fractional_samples():
+    x, samples = facula.rand(2, 6, 6, 6), facula.rand(3, 2, 3)
+    pool = nn.FractionalMaxPool3d(2, output_size=3, _random_samples=samples)
+    assert facula.equal(pool(x), pool(x.unsqueeze(0))[0])
+    with pytest.raises(RuntimeError, match="float64"):
+        pool(x.double())
+    with pytest.raises(RuntimeError, match=r"expected _random_samples of shape \[4, 2, 3\]"):
+        pool(x.expand(4, 2, 6, 6, 6))
+    with pytest.raises(RuntimeError, match="too large"):
+        nn.FractionalMaxPool3d(3, output_size=4)(x)
