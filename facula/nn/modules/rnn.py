@@ -25,6 +25,21 @@ def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tens
     return tensor.index_select(dim, permutation)
 
 
+def _casts(input: Tensor) -> bool:
+    return facula.is_autocast_enabled(input.device.type)
+
+
+def _autocast_dtype(input: Tensor) -> Any:
+    return facula.get_autocast_dtype(input.device.type)
+
+
+def _cast(values: Any, dtype: Any) -> Any:
+    """Bring tensors inside lists and tuples to one dtype, as autocast does where they differ."""
+    if isinstance(values, (tuple, list)):
+        return type(values)(_cast(v, dtype) for v in values)
+    return values.to(dtype) if isinstance(values, Tensor) else values
+
+
 class RNNBase(Module):
     """What RNN, LSTM and GRU share: options, weights, checks. `mode` is LSTM, GRU, RNN_TANH or
     RNN_RELU.
@@ -138,7 +153,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Check rank, size and dtype of the input."""
         weight = self.weight_ih_l0
-        if input.dtype != weight.dtype:
+        if input.dtype != weight.dtype and not _casts(input):
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 "Convert input: "
@@ -229,8 +244,11 @@ class RNNBase(Module):
 
     def _operator(self, input: Tensor, hx: Any, batch_sizes: Tensor | None) -> tuple[Tensor, Any]:
         name = self.mode.lower()
+        weights = self._flat_weights
+        if input.dtype != weights[0].dtype:
+            input, hx, weights = _cast((input, hx, weights), _autocast_dtype(input))
         options = (
-            self._flat_weights,
+            weights,
             self.bias,
             self.num_layers,
             self.dropout,
@@ -426,7 +444,10 @@ class RNNCellBase(Module):
             )
         elif not batched:
             hx = hx.unsqueeze(0)
-        out = operator(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        operands = (input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if input.dtype != self.weight_ih.dtype and _casts(input):
+            operands = _cast(operands, _autocast_dtype(input))
+        out = operator(*operands)
         return out if batched else out.squeeze(0)
 
 
@@ -484,14 +505,12 @@ class LSTMCell(RNNCellBase):
                     self._check_rank(f"hx[{i}]", hx[i])
             if rank == 1:
                 hx = (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
-        if rank == 2:
-            return _nn.lstm_cell(
-                input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-            )
-        h, c = _nn.lstm_cell(
-            input.unsqueeze(0), hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-        )
-        return h.squeeze(0), c.squeeze(0)
+        rows = input if rank == 2 else input.unsqueeze(0)
+        operands = (rows, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if input.dtype != self.weight_ih.dtype and _casts(input):
+            operands = _cast(operands, _autocast_dtype(input))
+        h, c = _nn.lstm_cell(*operands)
+        return (h, c) if rank == 2 else (h.squeeze(0), c.squeeze(0))
 
 
 class GRUCell(RNNCellBase):

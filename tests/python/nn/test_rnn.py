@@ -281,3 +281,16 @@ def test_flags_are_bools():
     for options in ({"bias": 1}, {"batch_first": 0}):
         with pytest.raises(TypeError, match="should be of type bool, got: int"):
             nn.GRU(3, 4, **options)
+
+
+@pytest.mark.parametrize("cls", [nn.RNN, nn.GRU, nn.LSTM, nn.RNNCell, nn.GRUCell, nn.LSTMCell])
+def test_autocast_brings_together_what_differs(cls):
+    layer, x = cls(3, 4), facula.ones(2, 3, dtype=facula.bfloat16)
+    with pytest.raises((ValueError, RuntimeError), match="dtype|expected all tensors"):
+        layer(x)
+    with facula.autocast("cpu", facula.bfloat16):
+        out = layer(x)
+    out = out[0] if isinstance(out, tuple) else out
+    assert out.dtype == facula.bfloat16
+    out.sum().backward()
+    assert all(p.grad.dtype == facula.float32 for p in layer.parameters())
