@@ -39,7 +39,7 @@ manual("pow_number(Scalar self, Tensor exponent)", names="pow", method=False,
 composite("pow_backward_self(Tensor grad, Tensor self, Tensor|Scalar exponent)", names="", doc="grad * exponent * self**(exponent - 1).")
 composite("pow_backward_exponent(Tensor grad, Tensor|Scalar self, Tensor exponent, Tensor result)", names="",
           doc="grad * result * log(self), 0 where self is 0 and the exponent is not negative.")
-composite("float_power(Tensor|Scalar self, Tensor|Scalar exponent)", method=True, doc="pow in double precision.")
+composite("float_power(Tensor|Scalar self, Tensor|Scalar exponent)", out="exact", method=True, doc="pow in double precision.")
 composite("float_power_(Tensor self, Tensor|Scalar exponent)", names="Tensor.float_power_", out=False, doc="In-place float_power.")
 
 pointwise("neg(Tensor self)", "m_neg(self)", types="number", d={"self": "-1"}, names="neg negative", doc="`-self`.",

@@ -25,9 +25,9 @@ pointwise("isnan(Tensor self)", "m_isnan(self)", result="bool", types="all", met
 pointwise("isinf(Tensor self)", "m_isinf(self)", result="bool", types="all", method=True, out=False, doc="Whether elements are infinite.")
 pointwise("isfinite(Tensor self)", "m_isfinite(self)", result="bool", types="all", method=True, out=False,
           doc="Whether elements are neither infinite nor NaN.")
-pointwise("isposinf(Tensor self)", "m_isinf(self) and self > 0", result="bool", types="real", method=True, doc="Whether elements are +inf.")
-pointwise("isneginf(Tensor self)", "m_isinf(self) and self < 0", result="bool", types="real", method=True, doc="Whether elements are -inf.")
-pointwise("signbit(Tensor self)", "m_signbit(self)", result="bool", types="real", method=True, doc="Whether the sign bit is set.")
+pointwise("isposinf(Tensor self)", "m_isinf(self) and self > 0", out="exact", result="bool", types="real", method=True, doc="Whether elements are +inf.")
+pointwise("isneginf(Tensor self)", "m_isinf(self) and self < 0", out="exact", result="bool", types="real", method=True, doc="Whether elements are -inf.")
+pointwise("signbit(Tensor self)", "m_signbit(self)", out="exact", result="bool", types="real", method=True, doc="Whether the sign bit is set.")
 composite("isreal(Tensor self)", doc="Whether the imaginary part is 0.", out=False)
 composite("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)", out=False,
           doc="Whether `abs(self - other) <= atol + rtol * abs(other)`.")

@@ -8,11 +8,11 @@ manual("full(int[] size, Scalar fill_value)", factory=True, doc="A tensor of one
 manual("empty_strided(int[] size, int[] stride)", factory=True, out=False, doc="An uninitialised tensor with given strides.")
 manual("empty_like(Tensor self, *, MemoryFormat? memory_format=None)", factory=True, method=False, out=False,
        doc="An uninitialised tensor like `input`.")
-manual("zeros_like(Tensor self, *, MemoryFormat? memory_format=None)", factory=True, method=False, doc="Zeros like `input`.",
+manual("zeros_like(Tensor self, *, MemoryFormat? memory_format=None)", factory=True, method=False, out=False, doc="Zeros like `input`.",
        nondifferentiable="constant")
-manual("ones_like(Tensor self, *, MemoryFormat? memory_format=None)", factory=True, method=False, doc="Ones like `input`.",
+manual("ones_like(Tensor self, *, MemoryFormat? memory_format=None)", factory=True, method=False, out=False, doc="Ones like `input`.",
        nondifferentiable="constant")
-manual("full_like(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None)", factory=True, method=False,
+manual("full_like(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None)", factory=True, method=False, out=False,
        doc="A constant like `input`.")
 manual("new_empty_method(Tensor self, int... size)", factory=True, names="Tensor.new_empty", method=False, out=False,
        doc="An uninitialised tensor with the dtype of `self`.")

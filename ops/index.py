@@ -8,29 +8,29 @@ composite("index_select_backward(Tensor grad, int[] sizes, int dim, Tensor index
 manual("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", linear=True,
        grad={"self": "gather_backward(grad, shape(self), dim, index)"}, out="exact", doc="For each position of `index`, the element of `self` there with coordinate `dim` replaced.")
 composite("gather_backward(Tensor grad, int[] sizes, int dim, Tensor index)", names="")
-composite("take_along_dim(Tensor self, Tensor indices, int? dim=None)", doc="gather with broadcasting; of all elements without a dimension.")
-manual("scatter(Tensor self, int dim, Tensor index, Tensor src)", linear=True, inplace="direct",
+composite("take_along_dim(Tensor self, Tensor indices, int? dim=None)", out="exact", doc="gather with broadcasting; of all elements without a dimension.")
+manual("scatter(Tensor self, int dim, Tensor index, Tensor src)", out="exact", linear=True, inplace="direct",
        grad={"self": "scatter_value(grad, dim, index, 0)", "src": "gather(grad, dim, index)"},
        doc="Writes `src` at the positions of `index` along a dimension.")
-manual("scatter_value(Tensor self, int dim, Tensor index, Scalar value)", names="scatter", method=True, inplace="direct",
+manual("scatter_value(Tensor self, int dim, Tensor index, Scalar value)", out="exact", names="scatter", method=True, inplace="direct",
        grad={"self": "scatter_value(grad, dim, index, 0)"}, doc="Writes one value at the positions of `index` along a dimension.")
-manual("scatter_combined(Tensor self, int dim, Tensor index, Tensor src, *, str reduce)", names="scatter", method=True, inplace="direct",
+manual("scatter_combined(Tensor self, int dim, Tensor index, Tensor src, *, str reduce)", out="exact", names="scatter", method=True, inplace="direct",
        nondifferentiable="scatter_reduce is the differentiable form", doc="Adds (`add`) or multiplies (`multiply`) at the positions of `index`.")
-manual("scatter_value_combined(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)", names="scatter", method=True,
+manual("scatter_value_combined(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)", out="exact", names="scatter", method=True,
        inplace="direct", nondifferentiable="scatter_reduce is the differentiable form", doc="Adds or multiplies one value.")
-manual("scatter_add(Tensor self, int dim, Tensor index, Tensor src)", linear=True, inplace="direct",
+manual("scatter_add(Tensor self, int dim, Tensor index, Tensor src)", out="exact", linear=True, inplace="direct",
        grad={"self": "grad", "src": "gather(grad, dim, index)"}, doc="Adds `src` at the positions of `index` along a dimension.")
-manual("scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True)", inplace="direct",
+manual("scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True)", out="exact", inplace="direct",
        grad={("self", "src"): "scatter_reduce_backward(grad, self, src, result, dim, index, reduce, include_self, mask)"},
        inplace_grad={("self", "src"): "scatter_reduce_backward(grad, self, src, result, dim, index, reduce, include_self, mask)"},
        doc="Combines `src` at the positions of `index`: sum, prod, mean, amax or amin.")
 composite("scatter_reduce_backward(Tensor grad, Tensor self, Tensor src, Tensor result, int dim, Tensor index, str reduce, bool include_self,"
           " bool[] mask) -> (Tensor self, Tensor src)", names="")
-manual("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)", linear=True, inplace="direct",
+manual("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)", out="exact", linear=True, inplace="direct",
        grad={"self": "grad", "source": "index_add_backward(grad, dim, index, shape(source), alpha)"},
        doc="Adds `alpha * source` to the slices at the given positions.")
 composite("index_add_backward(Tensor grad, int dim, Tensor index, int[] sizes, Scalar alpha)", names="")
-manual("index_copy(Tensor self, int dim, Tensor index, Tensor source)", linear=True, inplace="direct",
+manual("index_copy(Tensor self, int dim, Tensor index, Tensor source)", out="exact", linear=True, inplace="direct",
        grad={"self": "index_fill(grad, dim, index, 0)", "source": "index_add_backward(grad, dim, index, shape(source), 1)"},
        doc="Writes the slices of `source` at the given positions.")
 manual("index_fill(Tensor self, int dim, Tensor index, Scalar value)", inplace="direct", grad={"self": "index_fill(grad, dim, index, 0)"},
@@ -38,7 +38,7 @@ manual("index_fill(Tensor self, int dim, Tensor index, Scalar value)", inplace="
 manual("index_fill_tensor(Tensor self, int dim, Tensor index, Tensor value)", names="index_fill", method=True, inplace="direct",
        grad={"self": "index_fill(grad, dim, index, 0)", "value": "sum(grad - index_fill(grad, dim, index, 0))"},
        doc="Writes a 0-d tensor into the slices at the given positions.")
-manual("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True)", inplace="direct",
+manual("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True)", out="exact", inplace="direct",
        grad={("self", "source"): "index_reduce_backward(grad, self, source, result, dim, index, reduce, include_self, mask)"},
        inplace_grad={("self", "source"): "index_reduce_backward(grad, self, source, result, dim, index, reduce, include_self, mask)"},
        doc="Combines slices of `source` at the given positions: prod, mean, amax or amin.")
@@ -68,7 +68,7 @@ manual("masked_scatter(Tensor self, Tensor mask, Tensor source)", linear=True, i
        grad={"self": "where(mask, 0, grad)", "source": "masked_scatter_backward(grad, mask, shape(source))"},
        doc="Writes the elements of `source`, in order, where `mask` is true.")
 composite("masked_scatter_backward(Tensor grad, Tensor mask, int[] sizes)", names="")
-manual("nonzero(Tensor self)", names="_nonzero", method=False, out=True, nondifferentiable="positions", doc="The positions of non-zero elements, a row each.")
+manual("nonzero(Tensor self)", names="_nonzero", method=False, out="exact", nondifferentiable="positions", doc="The positions of non-zero elements, a row each.")
 composite("nonzero_tuple(Tensor self) -> Tensor[]", names="_nonzero_tuple", method=False, doc="The positions of non-zero elements, a tensor for each dimension.")
 composite("argwhere(Tensor self)", "nonzero(self)", out=False, doc="The positions of non-zero elements, a row each.")
 composite("nonzero_static(Tensor self, *, int size, int fill_value=-1)", doc="The first `size` positions of non-zero elements, padded.")

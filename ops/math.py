@@ -123,7 +123,7 @@ pointwise("xlog1py(Tensor|Scalar self, Tensor|Scalar other)", "m_xlog1py(self, o
           grad={"self": "grad * masked_log1p(self, other)", "other": "grad * (self / add(other, 1))"}, names="special.xlog1py", method=False,
           doc="`self * log1p(other)`, 0 where `self` is 0.")
 composite("masked_log1p(Tensor|Scalar self, Tensor|Scalar other)", names="", doc="log1p(other), 0 where self is 0 and other is at most -1.")
-composite("heaviside(Tensor self, Tensor values)", inplace=True, doc="0 below 0, `values` at 0, 1 above.")
+composite("heaviside(Tensor self, Tensor values)", out="exact", inplace=True, doc="0 below 0, `values` at 0, 1 above.")
 composite("ldexp(Tensor self, Tensor other)", inplace=True, doc="`self * 2^other`.")
 pointwise("ldexp_whole(Tensor self, Tensor other)", "m_ldexp(self, other)", types="floating", names="", method=False, inplace=False,
           grad={"self": "ldexp_whole(grad, other)"}, doc="`self * 2^other` of whole exponents.")

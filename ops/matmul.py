@@ -58,9 +58,9 @@ composite("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=No
 # ---- contractions
 composite("inner(Tensor self, Tensor other)", doc="Sums of products over the last dimensions.")
 composite("kron(Tensor self, Tensor other)", doc="The Kronecker product.")
-composite("tensordot_dims(Tensor self, Tensor other, int[] dims_self, int[] dims_other)", names="_tensordot",
+composite("tensordot_dims(Tensor self, Tensor other, int[] dims_self, int[] dims_other)", out="exact", names="_tensordot",
           doc="Sums of products over the given dimensions of both tensors.")
-composite("multi_dot(Tensor[] tensors)", names="linalg.multi_dot",
+composite("multi_dot(Tensor[] tensors)", out="exact", names="linalg.multi_dot",
           doc="The product of a chain of matrices, in the cheapest order.")
 composite("einsum(str equation, Tensor[] operands)", names="_einsum", out=False,
           doc="The contraction that an equation over letters describes, such as `bij,bjk->bik`.")

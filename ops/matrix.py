@@ -2,13 +2,13 @@
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 # ---- norms
-composite("linalg_norm(Tensor self, Scalar? ord=None, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", names="linalg.norm", method=False,
+composite("linalg_norm(Tensor self, Scalar? ord=None, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", out="exact", names="linalg.norm", method=False,
           doc="A norm of vectors or matrices, as ord and the number of dimensions say.")
-composite("linalg_norm_named(Tensor self, str ord, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", names="linalg.norm", method=False,
+composite("linalg_norm_named(Tensor self, str ord, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", out="exact", names="linalg.norm", method=False,
           doc="The Frobenius (`fro`) or nuclear (`nuc`) norm of matrices.")
-composite("linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=(-2, -1), bool keepdim=False, *, DType? dtype=None)", names="linalg.matrix_norm",
+composite("linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=(-2, -1), bool keepdim=False, *, DType? dtype=None)", out="exact", names="linalg.matrix_norm",
           doc="A norm of matrices: ord is 1, -1, 2, -2, inf or -inf.")
-composite("linalg_matrix_norm_named(Tensor self, str ord='fro', int[] dim=(-2, -1), bool keepdim=False, *, DType? dtype=None)",
+composite("linalg_matrix_norm_named(Tensor self, str ord='fro', int[] dim=(-2, -1), bool keepdim=False, *, DType? dtype=None)", out="exact",
           names="linalg.matrix_norm", doc="The Frobenius (`fro`) or nuclear (`nuc`) norm of matrices.")
 composite("nuclear_norm(Tensor self, bool keepdim=False)", method=False, doc="The sum of a matrix's singular values.")
 composite("nuclear_norm_dim(Tensor self, int[] dim, bool keepdim=False)", names="nuclear_norm", method=False,

@@ -67,11 +67,11 @@ for name in ("var", "std"):
               names=f"{name}_mean", out=False, method=False, doc=f"{name} and mean over dimensions.")
 
 # ---- norms
-manual("vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", batch="along", names="linalg.vector_norm",
+manual("vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", out="exact", batch="along", names="linalg.vector_norm",
        grad={"self": "vector_norm_backward(grad, self, result, ord, dim, keepdim)"}, doc="(sum |x|^ord)^(1/ord) over dimensions.")
 composite("vector_norm_backward(Tensor grad, Tensor self, Tensor result, Scalar ord, int[]? dim, bool keepdim)", names="")
 composite("norm(Tensor self, Scalar? p=2, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", out="exact", doc="The p-norm over dimensions.")
-composite("norm_named(Tensor self, str p, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", names="norm", method=True,
+composite("norm_named(Tensor self, str p, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", out="exact", names="norm", method=True,
           doc="The Frobenius (`fro`) norm over dimensions.")
 composite("dist(Tensor self, Tensor other, Scalar p=2)", doc="The p-norm of a difference.", out=False)
 composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm)", inplace=True, out="exact", doc="Scales the slices of a dimension down to a largest p-norm.")

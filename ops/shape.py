@@ -128,14 +128,14 @@ composite("block_diag(Tensor[] tensors)", names="_block_diag", out=False, doc="A
 composite("repeat(Tensor self, int... repeats)", names="", method=True, doc="Copies of `self` along each dimension.")
 composite("tile(Tensor self, int... dims)", out=False, doc="Copies of `self` along each dimension, as NumPy counts them.")
 composite("rot90(Tensor self, int k=1, int[] dims=[0, 1])", doc="Rotates by quarter turns in the plane of two dimensions.")
-composite("diag(Tensor self, int diagonal=0)", doc="The diagonal of a matrix, or a matrix with the given diagonal.")
+composite("diag(Tensor self, int diagonal=0)", out="exact", doc="The diagonal of a matrix, or a matrix with the given diagonal.")
 composite("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)", doc="Puts the last dimension on diagonals of new matrices.")
 composite("diagflat(Tensor self, int offset=0)", "diag(reshape(self, -1), offset)", out=False, doc="A matrix with all elements on its diagonal.")
 composite("adjoint(Tensor self)", out=False, doc="The conjugate transpose of the last two dimensions.")
 composite("matrix_H(Tensor self)", names="", doc="The conjugate transpose of a matrix.")
 composite("reverse_dims(Tensor self)", names="", doc="All dimensions in reverse order.")
 composite("select_scatter(Tensor self, Tensor src, int dim, int index)", doc="A copy of `self` with a slice replaced.")
-composite("slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1)",
+composite("slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1)", out="exact",
           doc="A copy of `self` with a strided slice replaced.")
 composite("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1)",
           doc="A copy of `self` with a diagonal replaced.")
@@ -146,27 +146,27 @@ manual("resize_(Tensor self, int... size, *, MemoryFormat? memory_format=None)",
        doc="Changes the shape in place; new elements are not initialised.")
 
 # ---- copies of views
-composite("alias_copy(Tensor self)", "clone(alias_view(self))", doc="A copy.", method=False)
+composite("alias_copy(Tensor self)", "clone(alias_view(self))", out="exact", doc="A copy.", method=False)
 composite("as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None)",
-          "clone(as_strided(self, size, stride, storage_offset))", doc="A copy of as_strided.", method=False)
-composite("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1)", "clone(diagonal(self, offset, dim1, dim2))",
+          "clone(as_strided(self, size, stride, storage_offset))", out="exact", doc="A copy of as_strided.", method=False)
+composite("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1)", "clone(diagonal(self, offset, dim1, dim2))", out="exact",
           doc="A copy of diagonal.", method=False)
-composite("expand_copy(Tensor self, int[] size, *, bool implicit=False)", "clone(expand(self, size))", doc="A copy of expand.", method=False)
-composite("permute_copy(Tensor self, int[] dims)", "clone(permute(self, dims))", doc="A copy of permute.", method=False)
-composite("narrow_copy(Tensor self, int dim, int start, int length)", "clone(narrow(self, dim, start, length))",
+composite("expand_copy(Tensor self, int[] size, *, bool implicit=False)", "clone(expand(self, size))", out="exact", doc="A copy of expand.", method=False)
+composite("permute_copy(Tensor self, int[] dims)", "clone(permute(self, dims))", out="exact", doc="A copy of permute.", method=False)
+composite("narrow_copy(Tensor self, int dim, int start, int length)", "clone(narrow(self, dim, start, length))", out="exact",
           doc="A copy of narrow.")
-composite("squeeze_copy(Tensor self)", "clone(squeeze(self))", names="squeeze_copy", doc="A copy of squeeze.", method=False)
-composite("squeeze_copy_dim(Tensor self, int[] dim)", "clone(squeeze_dim(self, dim))", names="squeeze_copy", doc="A copy of squeeze.",
+composite("squeeze_copy(Tensor self)", "clone(squeeze(self))", out="exact", names="squeeze_copy", doc="A copy of squeeze.", method=False)
+composite("squeeze_copy_dim(Tensor self, int[] dim)", "clone(squeeze_dim(self, dim))", out="exact", names="squeeze_copy", doc="A copy of squeeze.",
           method=False)
-composite("t_copy(Tensor self)", "clone(t(self))", doc="A copy of t.", method=False)
-composite("transpose_copy(Tensor self, int dim0, int dim1)", "clone(transpose(self, dim0, dim1))", doc="A copy of transpose.", method=False)
-composite("unfold_copy(Tensor self, int dimension, int size, int step)", "clone(unfold(self, dimension, size, step))",
+composite("t_copy(Tensor self)", "clone(t(self))", out="exact", doc="A copy of t.", method=False)
+composite("transpose_copy(Tensor self, int dim0, int dim1)", "clone(transpose(self, dim0, dim1))", out="exact", doc="A copy of transpose.", method=False)
+composite("unfold_copy(Tensor self, int dimension, int size, int step)", "clone(unfold(self, dimension, size, step))", out="exact",
           doc="A copy of unfold.", method=False)
-composite("unsqueeze_copy(Tensor self, int dim)", "clone(unsqueeze(self, dim))", doc="A copy of unsqueeze.", method=False)
-composite("view_copy(Tensor self, int[] size)", "clone(view(self, size))", names="view_copy", doc="A copy of view.", method=False)
-composite("select_copy(Tensor self, int dim, int index)", "clone(select(self, dim, index))", doc="A copy of select.", method=False)
+composite("unsqueeze_copy(Tensor self, int dim)", "clone(unsqueeze(self, dim))", out="exact", doc="A copy of unsqueeze.", method=False)
+composite("view_copy(Tensor self, int[] size)", "clone(view(self, size))", out="exact", names="view_copy", doc="A copy of view.", method=False)
+composite("select_copy(Tensor self, int dim, int index)", "clone(select(self, dim, index))", out="exact", doc="A copy of select.", method=False)
 composite("slice_copy(Tensor self, int dim=0, int? start=None, int? end=None, int step=1)",
-          "clone(slice(self, dim, start, end, step))", doc="A copy of a slice.", method=False)
+          "clone(slice(self, dim, start, end, step))", out="exact", doc="A copy of a slice.", method=False)
 composite("unbind_copy(Tensor self, int dim=0) -> Tensor[]", doc="Copies of the slices of a dimension.", method=False)
 composite("split_copy(Tensor self, int split_size, int dim=0) -> Tensor[]", doc="Copies of equal pieces.", method=False)
 composite("split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", doc="Copies of pieces.", method=False)

@@ -6,7 +6,7 @@ manual("sort(Tensor self, int dim=-1, bool descending=False, *, bool? stable=Non
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), True)"},
        out="exact", doc="The elements in order along a dimension, and where they stood. NaN is the largest; equal elements keep their order.")
 composite("argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False)", out=False, doc="The positions of the elements in order.")
-composite("msort(Tensor self)", doc="The elements in order along the first dimension.")
+composite("msort(Tensor self)", out="exact", doc="The elements in order along the first dimension.")
 manual("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", batch="along", tuple_name="topk",
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), True)"},
        out="exact", doc="The k largest (or smallest) elements along a dimension, in order, and where they stand.")
@@ -34,7 +34,7 @@ composite("unique_dim(Tensor self, int dim, bool sorted=True) -> (Tensor output,
           method=False, out=False, doc="The distinct slices of a dimension in order.")
 composite("unique_runs(Tensor self, int? dim=None) -> (Tensor output, Tensor inverse, Tensor counts)", names="_unique_consecutive", method=False,
           out=False, doc="The first of each run of equal elements or slices.")
-composite("isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=False, bool invert=False)", doc="Whether elements occur among others.")
+composite("isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=False, bool invert=False)", out="exact", doc="Whether elements occur among others.")
 
 # ---- searches and histograms
 manual("searchsorted(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None)",

@@ -2,7 +2,7 @@
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 # ---- QR and reflections
-manual("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", batch="matrices", names="linalg.qr", tuple_name="linalg_qr",
+manual("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", out="exact", batch="matrices", names="linalg.qr", tuple_name="linalg_qr",
        grad={"A": "qr_backward(grad_Q, grad_R, Q, R, mode)"},
        doc="Orthonormal columns Q and upper triangular R with `A = Q R`; mode is reduced, complete or r.")
 composite("qr_backward(Tensor grad_Q, Tensor grad_R, Tensor Q, Tensor R, str mode)", names="")
@@ -13,20 +13,20 @@ manual("linalg_householder_product(Tensor self, Tensor tau)", names="linalg.hous
        grad={("self", "tau"): "householder_backward(grad, self, tau, mask)"}, method=False, aliases="Tensor.orgqr",
        doc="The first columns of a product of Householder reflections.")
 composite("householder_backward(Tensor grad, Tensor self, Tensor tau, bool[] mask) -> (Tensor a, Tensor b)", names="")
-manual("ormqr(Tensor self, Tensor tau, Tensor other, bool left=True, bool transpose=False)",
+manual("ormqr(Tensor self, Tensor tau, Tensor other, bool left=True, bool transpose=False)", out="exact",
        grad={("self", "tau", "other"): "ormqr_backward(grad, self, tau, other, left, transpose, mask)"},
        doc="The product of Householder reflections (or its adjoint) with a matrix.")
 composite("ormqr_backward(Tensor grad, Tensor self, Tensor tau, Tensor other, bool left, bool transpose, bool[] mask)"
           " -> (Tensor a, Tensor b, Tensor c)", names="")
 
 # ---- eigenvalues
-manual("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", batch="matrices", names="linalg.eigh", tuple_name="linalg_eigh",
+manual("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", out="exact", batch="matrices", names="linalg.eigh", tuple_name="linalg_eigh",
        grad={"self": "eigh_backward(grad_eigenvalues if defined(grad_eigenvalues) else None,"
                      " grad_eigenvectors if defined(grad_eigenvectors) else None, eigenvalues, eigenvectors)"},
        doc="Eigenvalues in rising order and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read.")
 composite("eigh_backward(Tensor? grad_values, Tensor? grad_vectors, Tensor values, Tensor vectors)", names="")
 manual("eigvalsh_only(Tensor self, str UPLO)", batch="matrices", names="", nondifferentiable="linalg_eigvalsh takes eigh where a gradient is wanted")
-composite("linalg_eigvalsh(Tensor self, str UPLO='L')", names="linalg.eigvalsh", doc="The eigenvalues of Hermitian matrices in rising order.")
+composite("linalg_eigvalsh(Tensor self, str UPLO='L')", out="exact", names="linalg.eigvalsh", doc="The eigenvalues of Hermitian matrices in rising order.")
 manual("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", batch="matrices", names="linalg.eig", tuple_name="linalg_eig",
        grad={"self": "eig_backward(grad_eigenvalues if defined(grad_eigenvalues) else None,"
                      " grad_eigenvectors if defined(grad_eigenvectors) else None, eigenvalues, eigenvectors)"},
@@ -36,15 +36,15 @@ manual("eigvals_only(Tensor self)", batch="matrices", names="", nondifferentiabl
 composite("linalg_eigvals(Tensor self)", names="linalg.eigvals", doc="The complex eigenvalues of matrices, in no order.")
 
 # ---- singular values
-manual("linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", batch="matrices", names="linalg.svd",
+manual("linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", out="exact", batch="matrices", names="linalg.svd",
        tuple_name="linalg_svd",
        grad={"A": "svd_backward(grad_U if defined(grad_U) else None, grad_S if defined(grad_S) else None,"
                   " grad_Vh if defined(grad_Vh) else None, U, S, Vh)"},
        doc="The factors of `A = U diag(S) Vh`, singular values in falling order.")
 composite("svd_backward(Tensor? grad_U, Tensor? grad_S, Tensor? grad_Vh, Tensor U, Tensor S, Tensor Vh)", names="")
 manual("svdvals_only(Tensor A)", batch="matrices", names="", nondifferentiable="linalg_svdvals takes svd where a gradient is wanted")
-composite("linalg_svdvals(Tensor A, *, str? driver=None)", names="linalg.svdvals", doc="The singular values of matrices in falling order.")
-composite("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)", tuple_name="svd",
+composite("linalg_svdvals(Tensor A, *, str? driver=None)", out="exact", names="linalg.svdvals", doc="The singular values of matrices in falling order.")
+composite("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)", out="exact", tuple_name="svd",
           doc="The factors of `self = U diag(S) V^H`.")
 composite("svd_lowrank(Tensor A, int? q=6, int? niter=2, Tensor? M=None) -> (Tensor U, Tensor S, Tensor V)", tuple_name="", out=False,
           doc="The q largest singular values (*, q) of `A - M`, matrices (*, m, n), and their vectors U (*, m, q) and V (*, n, q), found in a random"
@@ -85,7 +85,7 @@ composite("linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver
           doc="Solutions that minimise `norm(A X - B)`. driver is gelsy, gels (A of full rank), gelsd or gelss.")
 
 # ---- polar factors and functions of matrices
-manual("linalg_polar(Tensor A) -> (Tensor U, Tensor H)", batch="matrices", names="linalg.polar", tuple_name="linalg_polar",
+manual("linalg_polar(Tensor A) -> (Tensor U, Tensor H)", out="exact", batch="matrices", names="linalg.polar", tuple_name="linalg_polar",
        grad={"A": "polar_backward(grad_U, grad_H, A, U, H)"},
        doc="Orthonormal columns U and Hermitian positive-semidefinite H with `A = U H`.")
 composite("polar_backward(Tensor grad_U, Tensor grad_H, Tensor A, Tensor U, Tensor H)", names="")

@@ -114,6 +114,9 @@ def caller_code(row: Row, inplace: bool = False) -> str:
     name = row.name + ("_" if inplace else "")
     call = f"facula::{name}({', '.join(args)})"
     lines = [f"static PyObject* call_{name}(Bound& b) {{"]
+    if row.out is True and not inplace and row.sig.returns == "Tensor" and "dtype" in index and "out" in index:
+        rule = str(bool(row.options.get("factory"))).lower()
+        lines.append(f"  if (b.has({index['out']})) follow_out(b, {index['out']}, {index['dtype']}, {rule});")
     if inplace or row.mutates:
         return "\n".join([*lines, f"  {call};", "  return wrap_self(b, 0);", "}"])
     if row.sig.returns == "None":

@@ -74,10 +74,15 @@ def row_constants(row: Row) -> str:
 
 
 def composite_inplace(row: Row) -> str:
-    """The in-place form of a composite: the value, copied into self as a recorded operator."""
+    """The in-place form of a composite: the value, copied into self as a recorded operator.
+
+    What the rows of the value save of self must outlive the write, hence the clone.
+    """
     params = parameter_list(params_of(row), False).replace("const TensorOrScalar& self", "const Tensor& self")
+    value = f"{row.name}({arguments(params_of(row)).replace('self', 'before', 1)})"
     return "\n".join([f"Tensor {row.name}_({params}) {{", *checks(row),
-                      f"  return copy_checked(self, {row.name}({arguments(params_of(row))}), \"{row.name}_\");", "}"])
+                      "  Tensor before = recording(self) ? clone(self) : self;",
+                      f"  return copy_checked(self, {value}, \"{row.name}_\");", "}"])
 
 
 def recording_condition(row: Row, plan: NodePlan) -> str:

@@ -17,6 +17,7 @@
 #include "facula/ops/math_functions.h"
 #include "facula/ops/overlap.h"
 #include "facula/ops/query_functions.h"
+#include "facula/ops/scatter_mode.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
@@ -323,8 +324,7 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const TensorOrScalar& 
   }
   const Scalar& s = value.scalar;
   if (value.tensor && !can_cast(value.tensor->dtype, self.dtype())) {
-    fail(ErrorKind::kRuntime,
-         str("value cannot be converted to type ", dtype_title(self.dtype()), " without overflow"));
+    check_fits(self.dtype(), scalar_of(Tensor::borrow(value.tensor)));
   }
   if (!value.tensor) check_fits(self.dtype(), s);
   Tensor v = new_empty({}, self.dtype(), value.tensor ? value.tensor->device : kCpu);

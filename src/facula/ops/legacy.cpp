@@ -118,7 +118,8 @@ Tensor fill_diagonal_(const Tensor& self, const Scalar& fill_value, bool wrap) {
 }
 
 Tensor polygamma_(const Tensor& self, int64_t n) {
-  return copy_checked(self, polygamma_checked(n, self), "polygamma_");
+  Tensor before = recording(self) ? clone(self) : self;
+  return copy_checked(self, polygamma_checked(n, before), "polygamma_");
 }
 
 Tensor detach_copy(const Tensor& self) { return clone(detach(self)); }

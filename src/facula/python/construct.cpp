@@ -451,6 +451,17 @@ PyMethodDef construct_functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+void follow_out(Bound& b, int out, int dtype, bool factory) {
+  if (!is_tensor(b.v[out])) return;
+  DType wanted = unwrap(b.v[out]).dtype();
+  if (!b.v[dtype] || b.v[dtype] == Py_None) {
+    b.v[dtype] = dtype_object(wanted);
+  } else if (DType given = b.dtype(dtype); factory && given != wanted) {
+    raise_error(ErrorKind::kRuntime, b.sig->name, "(): dtype ", dtype_title(given),
+                " does not match dtype of out parameter (", dtype_title(wanted), ")");
+  }
+}
+
 void apply_factory(Bound& b, int layout, int pin_memory, int grad, Tensor& result) {
   if (b.v[layout] && b.v[layout] != Py_None) {
     FACULA_CHECK(is_layout(b.v[layout]), kType, b.sig->name,
