@@ -150,7 +150,7 @@ newaxis = None
 #: Packages and modules that are imported when they are first used.
 _SUBMODULES = frozenset(
     "accelerator amp ao array_api autograd backends classes compiler cpu cuda datasets distributed "
-    "distributions export fft func functional futures fx hub jit library linalg masked mps "
+    "distributions export fft foreach func functional futures fx hub jit library linalg masked mps "
     "mtia multiprocessing nested nn onnx ops optim overrides profiler quantization "
     "quasirandom random return_types serialization signal sparse special storage testing "
     "torch_version types utils version xpu __config__ _custom_op _custom_ops _dynamo _functorch "

@@ -24,7 +24,7 @@ MODULES = (
     "facula.distributions.constraints facula.distributions.transforms facula.distributions.kl "
     "facula.distributions.utils facula.amp facula.library facula.overrides facula.testing "
     "facula.random facula.serialization facula.masked facula.signal.windows facula.hub "
-    "facula.futures facula.datasets facula.sparse facula.as_torch "
+    "facula.futures facula.datasets facula.sparse facula.as_torch facula.foreach "
     "facula.quasirandom facula.array_api facula.array_api.fft facula.array_api.linalg"
 ).split()
 _FOREIGN = (
