@@ -16,7 +16,7 @@ from collections.abc import Callable
 import facula
 from facula import _C
 from facula.func._leaves import Leaves, hide, show
-from facula.func._reverse import _basis, jacrev, pick, pullback, put
+from facula.func._reverse import _basis, check_real, jacrev, pick, pullback, put
 from facula.func._vmap import vmap
 from facula.utils._pytree import tree_flatten, tree_unflatten
 
@@ -214,6 +214,7 @@ def jacfwd(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         chosen = pick(args, argnums, "jacfwd")
+        check_real(chosen, "inputs", "jacfwd")
         chosen = (chosen,) if isinstance(argnums, int) else chosen
         flat_in, in_spec = tree_flatten(chosen)
 
@@ -224,6 +225,7 @@ def jacfwd(
         # Different draws for each column would make the outputs themselves differ by column.
         columns_at = None if randomness == "different" else randomness
         ctx, _, aux = pullback(of_chosen, chosen, has_aux, "jacfwd", columns=columns_at)
+        check_real(ctx.outputs, "outputs", "jacfwd")
         if ctx.tangents is not None:
             columns = _split_columns([hide(t, ctx.levels) for t in ctx.tangents], flat_in)
         else:

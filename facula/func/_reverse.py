@@ -46,6 +46,16 @@ def put(args: tuple, argnums: int | tuple[int, ...], values: Any) -> tuple:
     return tuple(new)
 
 
+def check_real(values: Any, what: str, name: str) -> None:
+    """Refuse complex tensors in a tree: a Jacobian of these would need twice the entries."""
+    for i, t in enumerate(tree_flatten(values)[0]):
+        if isinstance(t, Tensor) and t.is_complex():
+            raise RuntimeError(
+                f"{name}: Expected all {what} to be real but received a complex tensor at "
+                f"flattened index {i}"
+            )
+
+
 def split_aux(result: Any, name: str) -> tuple[Any, Any]:
     """(output, aux) of a function that was called with has_aux=True."""
     if not (isinstance(result, tuple) and len(result) == 2):
@@ -92,6 +102,7 @@ def grad_and_value(
                 "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor "
                 f"with {result.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
+        check_real(result, "results", "grad_and_value(f)(*args)")
         ctx.set_outputs(result)
         aux = ctx.release(aux)
         seed = facula.ones_like(ctx.outputs[0].detach())
@@ -174,6 +185,8 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
     """
     ctx, spec, aux = pullback(func, primals, has_aux, "vjp")
+    if not ctx.outputs:
+        raise RuntimeError("vjp(f, *primals): Expected f to have a non-empty output")
 
     def vjp_fn(
         *cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
@@ -237,6 +250,7 @@ def jacrev(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         chosen = pick(args, argnums, "jacrev")
+        check_real(chosen, "inputs", "jacrev")
 
         def of_chosen(values: Any) -> Any:
             return func(*put(args, argnums, values), **kwargs)
@@ -246,6 +260,7 @@ def jacrev(
         flat_out, out_spec = tree_flatten(output)
         if isinstance(output, tuple) and not flat_out:
             raise RuntimeError("jacrev: Expected at least one output of the function")
+        check_real(output, "outputs", "jacrev")
 
         def rows_of(k: int) -> Any:
             def row(unit: Tensor) -> Any:

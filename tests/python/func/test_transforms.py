@@ -332,3 +332,21 @@ def test_jacfwd_draws_as_vmap_does():
         assert facula.equal(jacobian, facula.diag(jacobian.diagonal()))
     with pytest.raises(RuntimeError, match="Only allowed values for randomness"):
         jacfwd(facula.sin, randomness="other")(facula.ones(3))
+
+
+def test_what_is_not_real_has_no_jacobian() -> None:
+    x, z = facula.ones(3), facula.ones(3, dtype=facula.complex64)
+    for jacobian in (jacrev, jacfwd):
+        with pytest.raises(RuntimeError, match="inputs to be real"):
+            jacobian(lambda v: v * 2)(z)
+        assert jacobian(lambda v, w: v * w.real.sum())(x, z).shape == (3, 3)
+        with pytest.raises(RuntimeError, match="outputs to be real"):
+            jacobian(lambda v: v * 1j)(x)
+    with pytest.raises(RuntimeError, match="results to be real"):
+        grad(lambda v: v.sum())(z)
+    assert grad(lambda v: (v * v.conj()).real.sum())(z).tolist() == [2, 2, 2]
+
+
+def test_vjp_needs_outputs() -> None:
+    with pytest.raises(RuntimeError, match="non-empty output"):
+        vjp(lambda v: (), facula.ones(2))
