@@ -72,6 +72,7 @@ struct LBFGS::Search {
 
 LBFGS::LBFGS(std::vector<Tensor> params, LbfgsOptions options)
     : params_(std::move(params)), options_(options) {
+  FACULA_CHECK(options.lr >= 0, kValue, "Invalid learning rate: ", options.lr);
   if (params_.empty()) raise_error(ErrorKind::kValue, "optimizer got an empty parameter list");
   for (const Tensor& p : params_) {
     if (!p.defined() || !is_floating(p.dtype()) || !p.device().is_cpu()) {

@@ -43,6 +43,8 @@ Adafactor::Adafactor(std::vector<Tensor> params, AdafactorOptions options)
 void Adafactor::add_group(std::vector<Tensor> params, AdafactorOptions o) {
   FACULA_CHECK(o.lr >= 0, kValue, "Learning rate should be >= 0 but is: ", o.lr);
   FACULA_CHECK(o.beta2_decay <= 0, kValue, "beta2_decay should be <= 0 but is: ", o.beta2_decay);
+  FACULA_CHECK(!o.eps1 || *o.eps1 >= 0, kValue, "epsilon1 should be >= 0 but is: ", *o.eps1);
+  FACULA_CHECK(o.eps2 >= 0, kValue, "epsilon2 should be >= 0 but is: ", o.eps2);
   FACULA_CHECK(o.d >= 1, kValue, "Clipping threshold d should be >= 1 but is: ", o.d);
   FACULA_CHECK(o.weight_decay >= 0, kValue, "weight_decay should be >= 0 but is: ", o.weight_decay);
   add_params(std::move(params));

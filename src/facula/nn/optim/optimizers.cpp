@@ -1,6 +1,8 @@
 // The classes bind each algorithm's options to its update.
 #include "facula/nn/optim/optimizers.h"
 
+#include "facula/base/error.h"
+
 namespace facula::optim {
 
 // Each class keeps the options of its groups, and gives them to the update of its algorithm.
@@ -9,6 +11,7 @@ namespace facula::optim {
     add_group(std::move(params), options);                                                         \
   }                                                                                                \
   void Class::add_group(std::vector<Tensor> params, Options options) {                             \
+    check(options);                                                                                \
     add_params(std::move(params));                                                                 \
     options_.push_back(options);                                                                   \
   }                                                                                                \
@@ -18,6 +21,47 @@ namespace facula::optim {
   }
 
 namespace {
+
+// The comparisons are false for NaN, which is no option either.
+void not_negative(const char* name, double value) {
+  FACULA_CHECK(value >= 0, kValue, "Invalid ", name, ": ", value);
+}
+
+void check_beta(int index, double beta) {
+  FACULA_CHECK(beta >= 0 && beta < 1, kValue, "Invalid beta parameter at index ", index, ": ",
+               beta);
+}
+
+// check refuses options that no algorithm takes, as Python's constructors do: an option of one name
+// has one range, whoever has it.
+template <class Options>
+void check(const Options& o) {
+  not_negative("learning rate", o.lr);
+  if constexpr (requires { o.beta1; }) check_beta(0, o.beta1), check_beta(1, o.beta2);
+  if constexpr (requires { o.eps; }) not_negative("epsilon value", o.eps);
+  if constexpr (requires { o.weight_decay; }) not_negative("weight_decay value", o.weight_decay);
+  if constexpr (requires { o.momentum; }) not_negative("momentum value", o.momentum);
+  if constexpr (requires { o.momentum_decay; }) {
+    not_negative("momentum_decay value", o.momentum_decay);
+  }
+  if constexpr (requires { o.alpha; }) not_negative("alpha value", o.alpha);
+  if constexpr (requires { o.lambd; }) not_negative("lambd value", o.lambd);
+  if constexpr (requires { o.lr_decay; }) {
+    not_negative("lr_decay value", o.lr_decay);
+    not_negative("initial_accumulator_value value", o.initial_accumulator_value);
+  }
+  if constexpr (requires { o.rho; }) {
+    FACULA_CHECK(o.rho >= 0 && o.rho <= 1, kValue, "Invalid rho value: ", o.rho);
+  }
+  if constexpr (requires { o.eta_minus; }) {
+    FACULA_CHECK(o.eta_minus > 0 && o.eta_minus < 1 && o.eta_plus > 1, kValue,
+                 "Invalid eta values: ", o.eta_minus, ", ", o.eta_plus);
+  }
+  if constexpr (requires { o.nesterov; }) {
+    FACULA_CHECK(!o.nesterov || (o.momentum > 0 && o.dampening == 0), kValue,
+                 "Nesterov momentum requires a momentum and zero dampening");
+  }
+}
 
 // AdamW is Adam with decoupled weight decay.
 void update(const Tensor& param, const Tensor& grad, ParamState& state, const AdamwOptions& o) {

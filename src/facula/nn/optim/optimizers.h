@@ -5,6 +5,9 @@
 //   optimizer.zero_grad();
 //   backward(sum(model(rand({4, 3}))));
 //   optimizer.step();
+//
+// Constructors and add_group raise a ValueError for options out of range: negative rates, betas
+// that are not in [0, 1).
 #pragma once
 #include "facula/nn/optim/optimizer.h"
 

@@ -87,6 +87,7 @@ TEST(Lbfgs, CountsAndStops) {
 TEST(Lbfgs, Refusals) {
   EXPECT_THROW(LBFGS({}), Error);
   EXPECT_THROW(LBFGS({new_empty({2}, kInt64)}), Error);
+  EXPECT_THROW(LBFGS({new_empty({2}, kFloat64)}, {.lr = -1}), Error);
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ TEST(MatrixOptimizers, RefuseWhatMakesNoSense) {
   set_requires_grad(vector, true);
   EXPECT_THROW(Muon({vector}), Error);
   EXPECT_THROW(Adafactor({vector}, {.d = 0.5}), Error);
+  EXPECT_THROW(Adafactor({vector}, {.eps1 = -1}), Error);
+  EXPECT_THROW(Adafactor({vector}, {.eps2 = -1}), Error);
   Muon muon({[] {
     Tensor p = nn::wave({2, 2});
     set_requires_grad(p, true);

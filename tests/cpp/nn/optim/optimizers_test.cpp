@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <memory>
+#include <string>
 
 #include "facula/autograd/meta.h"
+#include "facula/base/error.h"
 
 namespace facula::optim {
 namespace {
@@ -44,6 +46,43 @@ TEST(Optimizers, Converge) {
   converges<RAdam>(RadamOptions{.lr = 0.1}, 600, 5e-2);
   converges<ASGD>(AsgdOptions{.lr = 0.1}, 60, 1e-2);
   converges<Rprop>(RpropOptions{}, 100, 1e-3);
+}
+
+// refusal gives the message with which a constructor refuses options, nothing if it takes them.
+template <class T, class Options>
+std::string refusal(Options options) {
+  Tensor p = new_empty({1}, kFloat64);
+  set_requires_grad(p, true);
+  try {
+    T made({p}, options);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::kValue);
+    return e.message();
+  }
+  return "";
+}
+
+TEST(Optimizers, RefuseOptionsOutOfRange) {
+  EXPECT_EQ(refusal<SGD>(SgdOptions{.lr = -0.5}), "Invalid learning rate: -0.5");
+  EXPECT_EQ(refusal<SGD>(SgdOptions{.lr = std::nan("")}), "Invalid learning rate: nan");
+  EXPECT_EQ(refusal<SGD>(SgdOptions{.momentum = -0.5}), "Invalid momentum value: -0.5");
+  EXPECT_EQ(refusal<SGD>(SgdOptions{.nesterov = true}),
+            "Nesterov momentum requires a momentum and zero dampening");
+  EXPECT_EQ(refusal<SGD>(SgdOptions{.lr = 0, .momentum = 0.5, .nesterov = true}), "");
+  EXPECT_EQ(refusal<Adam>(AdamOptions{.beta1 = -0.5}), "Invalid beta parameter at index 0: -0.5");
+  EXPECT_EQ(refusal<Adam>(AdamOptions{.eps = -0.5}), "Invalid epsilon value: -0.5");
+  EXPECT_EQ(refusal<AdamW>(AdamwOptions{.beta2 = 1.5}), "Invalid beta parameter at index 1: 1.5");
+  EXPECT_EQ(refusal<AdamW>(AdamwOptions{.weight_decay = -0.5}),
+            "Invalid weight_decay value: -0.5");
+  EXPECT_EQ(refusal<RMSprop>(RmspropOptions{.alpha = -0.5}), "Invalid alpha value: -0.5");
+  EXPECT_EQ(refusal<Adagrad>(AdagradOptions{.lr_decay = -0.5}), "Invalid lr_decay value: -0.5");
+  EXPECT_EQ(refusal<Adadelta>(AdadeltaOptions{.rho = 1.5}), "Invalid rho value: 1.5");
+  EXPECT_EQ(refusal<Adamax>(AdamaxOptions{.lr = -0.5}), "Invalid learning rate: -0.5");
+  EXPECT_EQ(refusal<NAdam>(NadamOptions{.momentum_decay = -0.5}),
+            "Invalid momentum_decay value: -0.5");
+  EXPECT_EQ(refusal<RAdam>(RadamOptions{.beta1 = 1.5}), "Invalid beta parameter at index 0: 1.5");
+  EXPECT_EQ(refusal<ASGD>(AsgdOptions{.lambd = -0.5}), "Invalid lambd value: -0.5");
+  EXPECT_EQ(refusal<Rprop>(RpropOptions{.eta_minus = 1.5}), "Invalid eta values: 1.5, 1.2");
 }
 
 TEST(Optimizers, AdamWDecaysTheParameterByDefault) {
