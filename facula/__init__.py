@@ -242,7 +242,7 @@ def __getattr__(name: str) -> _Any:
         module = _importlib.import_module("facula._foreach")
         if hasattr(module, name):
             return getattr(module, name)
-    raise AttributeError(f"module 'facula' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _compiled_name(name: str) -> _Any:

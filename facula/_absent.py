@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["absent_class", "absent_function", "add_absent", "missing", "once"]
+from facula import _C
+
+__all__ = ["absent_class", "absent_function", "add_absent", "missing", "once", "once_in_words"]
 
 
 def missing(name: str, why: str = "") -> NotImplementedError:
     """Return the error that says that `name` is not built."""
     reason = f": {why}" if why else ""
-    return NotImplementedError(f"{name} is not built in Facula{reason}")
+    return NotImplementedError(_C._package_words(f"{name} is not built in Facula{reason}"))
 
 
 def absent_function(name: str, why: str = "") -> Callable[..., Any]:
@@ -103,12 +105,18 @@ def once(name: str, text: str) -> None:
 
     After `set_warn_always(True)` every call warns.
     """
-    if name in _said:
+    once_in_words(f"{name}: {text}")
+
+
+def once_in_words(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn as `once` does, of what the whole text says."""
+    text = _C._package_words(text)
+    if text in _said:
         from facula import _functions
 
         if not _functions._warn_always:
             return
-    _said.add(name)
+    _said.add(text)
     import os
     import sys
     import warnings
@@ -117,4 +125,4 @@ def once(name: str, text: str) -> None:
     level, frame = 1, sys._getframe(0)
     while frame is not None and frame.f_code.co_filename.startswith(here):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-    warnings.warn(f"{name}: {text}", UserWarning, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)

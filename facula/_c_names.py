@@ -154,7 +154,7 @@ def look_up(name: str) -> Any:
     elif name == "_get_privateuse1_backend_name":
         value = lambda: "privateuseone"  # noqa: E731
     else:
-        raise AttributeError(f"module 'facula._C' has no attribute {name!r}")
+        raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
     setattr(_C, name, value)
     return value
 

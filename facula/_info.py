@@ -23,7 +23,9 @@ class finfo:
     def __init__(self, type: Any = None) -> None:
         dtype = _C.get_default_dtype() if type is None else type
         if not isinstance(dtype, _C.dtype):
-            raise TypeError(f"finfo(): argument 'type' must be facula.dtype, not {type!r}")
+            raise TypeError(
+                _C._package_words(f"finfo(): argument 'type' must be facula.dtype, not {type!r}")
+            )
         if dtype.itemsize == 1 and dtype.is_floating_point:  # a type that no tensor has
             from facula import _names
 
@@ -37,8 +39,10 @@ class finfo:
         dtype = dtype.to_real()
         if dtype not in _FLOATS:
             raise TypeError(
-                "facula.finfo() requires a floating point input type. Use facula.iinfo to handle "
-                f"'{dtype}'"
+                _C._package_words(
+                    "facula.finfo() requires a floating point input type. Use facula.iinfo to "
+                    f"handle '{dtype}'"
+                )
             )
         self.bits, mantissa, top, self.resolution = _FLOATS[dtype]
         self.eps = 2.0**-mantissa
@@ -64,14 +68,18 @@ class iinfo:
 
     def __init__(self, type: Any) -> None:
         if not isinstance(type, _C.dtype):
-            raise TypeError(f"iinfo(): argument 'type' must be facula.dtype, not {type!r}")
+            raise TypeError(
+                _C._package_words(f"iinfo(): argument 'type' must be facula.dtype, not {type!r}")
+            )
         if type.is_floating_point or type.is_complex:
             raise TypeError(
-                "facula.iinfo() requires an integer input type. Use facula.finfo to handle "
-                f"'{type}'"
+                _C._package_words(
+                    "facula.iinfo() requires an integer input type. Use facula.finfo to handle "
+                    f"'{type}'"
+                )
             )
         if type is _C.bool:
-            raise TypeError("facula.bool is not supported by iinfo")
+            raise TypeError(_C._package_words("facula.bool is not supported by iinfo"))
         self.bits = type.itemsize * 8
         signed = type.is_signed
         self.max = 2 ** (self.bits - signed) - 1

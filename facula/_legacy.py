@@ -39,7 +39,16 @@ class _TensorKind(type):
         return isinstance(instance, _C.Tensor) and instance.dtype == cls.dtype
 
     def __repr__(cls) -> str:
-        return f"<class 'facula.{cls.__name__}'>"
+        return _C._package_words(f"<class 'facula.{cls.__name__}'>")
+
+
+def _warn_of_typed_storage() -> None:
+    from facula._absent import once_in_words
+
+    once_in_words(
+        "TypedStorage is deprecated: UntypedStorage, which tensor.untyped_storage() gives, is the "
+        "storage class to use."
+    )
 
 
 class TypedStorage:
@@ -53,6 +62,8 @@ class TypedStorage:
             self.dtype = dtype
         if self.dtype is None:
             self.dtype = _C.get_default_dtype()
+        if wrap_storage is None:
+            _warn_of_typed_storage()
         if wrap_storage is not None:
             self._untyped_storage = wrap_storage
         elif args and not isinstance(args[0], int):
@@ -138,7 +149,8 @@ class TypedStorage:
     def __repr__(self) -> str:
         values = ["..."] if self.device.type == "meta" else self.tolist()
         lines = "\n ".join(str(v) for v in values)
-        return f" {lines}\n[facula.storage.TypedStorage(dtype={self.dtype}) of size {len(self)}]"
+        name = _C._package_words("facula.storage.TypedStorage")
+        return f" {lines}\n[{name}(dtype={self.dtype}) of size {len(self)}]"
 
 
 def _typed(kind: type, memory: _C.UntypedStorage, dtype: Any) -> TypedStorage:

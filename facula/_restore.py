@@ -11,7 +11,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 import facula
-from facula import _objects
+from facula import _C, _objects
 from facula._legacy import TypedStorage
 from facula._storage_ids import (
     STORAGES,
@@ -370,10 +370,12 @@ class Reader:
             return _objects.find(module, name)
         if found is None:
             raise UnpicklingError(
-                "Weights only load failed. Unsupported global: GLOBAL "
-                f"{module}.{name} was not an allowed global by default. Files are read as data "
-                "only; if you trust this class or function, allow it with "
-                f"`facula.serialization.add_safe_globals([{name}])`."
+                _C._package_words(
+                    "Weights only load failed. Unsupported global: GLOBAL "
+                    f"{module}.{name} was not an allowed global by default. Files are read as data "
+                    "only; if you trust this class or function, allow it with "
+                    f"`facula.serialization.add_safe_globals([{name}])`."
+                )
             )
         return found
 

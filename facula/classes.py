@@ -12,7 +12,7 @@ _absent.add_absent(
 
 def __getattr__(name: str) -> object:
     if name.startswith("__"):
-        raise AttributeError(f"module 'facula.classes' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _Namespace(name)
 
 

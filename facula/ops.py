@@ -211,7 +211,7 @@ class _Namespace:
                 if self.name in ("aten", "prims"):  # programs compare them by identity
                     self.__dict__[name] = packet
                 return packet
-        raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
+        raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
         prefix = self.name + "::"
@@ -235,7 +235,7 @@ def import_module(module: str) -> None:
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
-        raise AttributeError(f"module 'facula.ops' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     space = _Namespace(name)
     globals()[name] = space
     return space

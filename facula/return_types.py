@@ -41,4 +41,4 @@ def __getattr__(name: str) -> Any:
             _C._return_types._make(name, fields)
     if hasattr(_C._return_types, name):
         return getattr(_C._return_types, name)
-    raise AttributeError(f"module 'facula.return_types' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

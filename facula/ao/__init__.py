@@ -9,4 +9,4 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     if name in ("quantization", "nn", "pruning"):
         return _importlib.import_module(f"facula.ao.{name}")
-    raise AttributeError(f"module 'facula.ao' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -185,14 +185,14 @@ _LAZY = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
-        raise AttributeError(f"module 'facula.autograd' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = "facula.autograd." + (_LAZY[name] or name)
     try:
         module = _importlib.import_module(home)
     except ModuleNotFoundError as error:
         if error.name != home:
             raise
-        raise AttributeError(f"module 'facula.autograd' has no attribute {name!r}") from None
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
     value = getattr(module, name) if _LAZY[name] else module
     globals()[name] = value
     return value

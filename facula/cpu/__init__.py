@@ -129,4 +129,4 @@ def __getattr__(name: str) -> object:
         import importlib
 
         return importlib.import_module("facula.cpu.amp")
-    raise AttributeError(f"module 'facula.cpu' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

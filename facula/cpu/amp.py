@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import facula.amp as _amp
+from facula.amp._old_names import warn_of_old_name
 
 __all__ = ["GradScaler", "autocast"]
-
-
-def _warn(name: str, instead: str) -> None:
-    warnings.warn(
-        f"facula.cpu.amp.{name} is deprecated: use facula.amp.{instead}",
-        FutureWarning,
-        stacklevel=3,
-    )
 
 
 class autocast(_amp.autocast):
     """`facula.amp.autocast("cpu", ...)`."""
 
     def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
-        _warn("autocast", "autocast('cpu', ...)")
+        warn_of_old_name("cpu", "autocast", "autocast('cpu', ...)")
         super().__init__("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
 
 
@@ -30,5 +22,5 @@ class GradScaler(_amp.GradScaler):
     """`facula.amp.GradScaler("cpu", ...)`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _warn("GradScaler", "GradScaler('cpu', ...)")
+        warn_of_old_name("cpu", "GradScaler", "GradScaler('cpu', ...)")
         super().__init__("cpu", *args, **kwargs)

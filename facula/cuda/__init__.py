@@ -264,4 +264,4 @@ def _lazy_call(callable: Any, **kwargs: Any) -> None:
 def __getattr__(name: str) -> Any:
     if name in _PARTS:
         return _importlib.import_module(f"facula.cuda.{name}")
-    raise AttributeError(f"module 'facula.cuda' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -146,4 +146,4 @@ class GroupMember:
 def __getattr__(name: str) -> Any:
     if name in _PARTS:
         return _importlib.import_module(f"facula.distributed.{name}")
-    raise AttributeError(f"module 'facula.distributed' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

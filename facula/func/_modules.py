@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import facula
-from facula import nn
+from facula import _C, nn
 from facula.nn.utils import stateless
 
 __all__ = [
@@ -97,4 +97,4 @@ def replace_all_batch_norm_modules_(root: nn.Module) -> nn.Module:
 
 def functionalize(func: Callable, *, remove: str = "mutations") -> Callable:
     """Not built: rewriting a program without in-place operators. Raises NotImplementedError."""
-    raise NotImplementedError("facula.func.functionalize is not implemented")
+    raise NotImplementedError(_C._package_words("facula.func.functionalize is not implemented"))

@@ -52,7 +52,10 @@ class StridedNestedTensor(Tensor):
             if name in _PLAIN:
                 return func(*args, **kwargs)
         raise NotImplementedError(
-            f"{name}: not built for nested tensors of the strided layout; use layout=facula.jagged"
+            _C._package_words(
+                f"{name}: not built for nested tensors of the strided layout; use "
+                "layout=facula.jagged"
+            )
         )
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:

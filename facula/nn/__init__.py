@@ -42,4 +42,4 @@ def __getattr__(name: str) -> Any:
         home = _LAZY[name]
         module = importlib.import_module(f"facula.nn.{home or name}")
         return module if home is None else getattr(module, name)
-    raise AttributeError(f"module 'facula.nn' has no attribute '{name}'")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -98,7 +98,11 @@ class SparseTensor(_C.Tensor):
     __module__ = "facula.sparse"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SparseTensor:
-        raise TypeError("SparseTensor: use facula.sparse_coo_tensor or facula.sparse_csr_tensor")
+        raise TypeError(
+            _C._package_words(
+                "SparseTensor: use facula.sparse_coo_tensor or facula.sparse_csr_tensor"
+            )
+        )
 
     @classmethod
     def __torch_function__(

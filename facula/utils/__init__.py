@@ -53,4 +53,4 @@ def __getattr__(name: str) -> Any:
         from facula._absent import absent_class
 
         return absent_class("facula.utils.ThroughputBenchmark")
-    raise AttributeError(f"module 'facula.utils' has no attribute '{name}'")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

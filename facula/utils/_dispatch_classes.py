@@ -253,8 +253,10 @@ def finish(func: Any, args: tuple, kwargs: dict, objects: list[Tensor]) -> Any:
             return tuple(result) if type(result) is list else result
     lines = "".join(f"\n  - tensor subclass {k}" for k in kinds)
     raise TypeError(
-        f"Multiple dispatch failed for 'facula.ops.{func}'; all __torch_dispatch__ handlers "
-        f"returned NotImplemented:\n{lines}"
+        _C._package_words(
+            f"Multiple dispatch failed for 'facula.ops.{func}'; all __torch_dispatch__ handlers "
+            f"returned NotImplemented:\n{lines}"
+        )
     )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import facula
+from facula import _C
 from facula._absent import absent_class, absent_function
 from facula.autograd.graph import saved_tensors_hooks
 from facula.utils._pytree import tree_flatten, tree_unflatten
@@ -325,8 +326,10 @@ def _checkpoint_by_node(call: _Call) -> Any:
 
 def _warn_unsaid(name: str) -> None:
     warnings.warn(
-        f"facula.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly. "
-        "use_reentrant=False is recommended; without the parameter it is True.",
+        _C._package_words(
+            f"facula.utils.checkpoint.{name}: the use_reentrant parameter should be passed "
+            "explicitly. use_reentrant=False is recommended; without the parameter it is True."
+        ),
         stacklevel=3,
     )
 

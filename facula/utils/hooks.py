@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import facula
+from facula import _C
 
 __all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
@@ -69,9 +70,11 @@ def warn_if_has_hooks(tensor: facula.Tensor) -> None:
     for hook in (getattr(tensor, "_backward_hooks", None) or {}).values():
         if hasattr(hook, "__facula_unserializable__"):
             warnings.warn(
-                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, "
-                "you can decorate the "
-                "function with @facula.utils.hooks.unserializable_hook to suppress this warning",
+                _C._package_words(
+                    f"backward hook {hook!r} on tensor will not be serialized.  If this is "
+                    "expected, you can decorate the function with "
+                    "@facula.utils.hooks.unserializable_hook to suppress this warning"
+                ),
                 stacklevel=3,
             )
 

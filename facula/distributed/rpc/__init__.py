@@ -25,4 +25,4 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module(f"facula.distributed.rpc.{name}")
-    raise AttributeError(f"module 'facula.distributed.rpc' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

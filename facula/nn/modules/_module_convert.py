@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import facula
+from facula import _C
 from facula.nn.parameter import Parameter
 
 
@@ -40,7 +41,11 @@ def _parse_to(args: tuple, kwargs: dict) -> tuple:
     if given:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(given))}'")
     if dtype is not None and not _is_dtype(dtype):
-        raise TypeError(f"to(): argument 'dtype' must be facula.dtype, not {type(dtype).__name__}")
+        raise TypeError(
+            _C._package_words(
+                f"to(): argument 'dtype' must be facula.dtype, not {type(dtype).__name__}"
+            )
+        )
     return None if device is None else facula.device(device), dtype, non_blocking, memory_format
 
 

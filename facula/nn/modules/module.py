@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import facula
+from facula import _C
 from facula._C import ModuleBase, _begin_module
 from facula.nn.modules import _module_call as _call
 from facula.nn.modules._module_call import (  # noqa: F401
@@ -147,8 +148,10 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (facula Tensor or "
-                "None required)"
+                _C._package_words(
+                    f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' "
+                    "(facula.Tensor or None required)"
+                )
             )
         for hook in _call.buffer_registration_hooks.values():
             out = hook(self, name, tensor)
@@ -167,8 +170,10 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
-                    f"cannot assign '{_type_name(param)}' object to parameter '{name}' "
-                    "(facula.nn.Parameter or None required)"
+                    _C._package_words(
+                        f"cannot assign '{_type_name(param)}' object to parameter '{name}' "
+                        "(facula.nn.Parameter or None required)"
+                    )
                 )
             if param.grad_fn is not None:
                 raise ValueError(
@@ -214,8 +219,10 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
         elif name in params:
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as parameter '{name}' "
-                    "(facula.nn.Parameter or None expected)"
+                    _C._package_words(
+                        f"cannot assign '{_type_name(value)}' as parameter '{name}' "
+                        "(facula.nn.Parameter or None expected)"
+                    )
                 )
             self.register_parameter(name, None)
         elif isinstance(value, Module):
@@ -228,8 +235,10 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
         elif name in modules:
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as child module '{name}' "
-                    "(facula.nn.Module or None expected)"
+                    _C._package_words(
+                        f"cannot assign '{_type_name(value)}' as child module '{name}' "
+                        "(facula.nn.Module or None expected)"
+                    )
                 )
             modules[name] = None
         elif isinstance(value, Buffer) or name in buffers:
@@ -254,8 +263,10 @@ class Module(CallMixin, StateMixin, ConvertMixin, ModuleBase):
     def _set_buffer(self, name: str, value: Any) -> None:
         if value is not None and not isinstance(value, Tensor):
             raise TypeError(
-                f"cannot assign '{_type_name(value)}' as buffer '{name}' (facula.nn.Buffer, "
-                "facula.Tensor or None expected)"
+                _C._package_words(
+                    f"cannot assign '{_type_name(value)}' as buffer '{name}' (facula.nn.Buffer, "
+                    "facula.Tensor or None expected)"
+                )
             )
         if isinstance(value, Buffer):
             self._remove_from(name, self.__dict__, self._parameters, self._modules)

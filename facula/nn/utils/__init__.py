@@ -40,4 +40,4 @@ def __getattr__(name: str) -> Any:
 
         module = importlib.import_module(f"facula.nn.utils.{_HOMES.get(name, name)}")
         return module if name in _MODULES else getattr(module, name)
-    raise AttributeError(f"module 'facula.nn.utils' has no attribute '{name}'")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

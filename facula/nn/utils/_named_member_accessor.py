@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from facula import Tensor, nn
+from facula import _C, Tensor, nn
 
 __all__ = ["NamedMemberAccessor", "set_tensor", "swap_submodule", "swap_tensor"]
 
@@ -14,7 +14,7 @@ _MISSING: Any = object()
 def _place(module: nn.Module, name: str) -> dict[str, Any]:
     """Find the dictionary of a module that holds a tensor."""
     if not isinstance(module, nn.Module):
-        raise TypeError(f"{module} is not an instance of facula.nn.Module")
+        raise TypeError(_C._package_words(f"{module} is not an instance of facula.nn.Module"))
     if "." in name:
         raise KeyError('tensor name can\'t contain "."')
     if name == "":
@@ -41,7 +41,9 @@ def swap_tensor(
     if before is _MISSING and not allow_missing:
         raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
     if before is not _MISSING and not isinstance(before, Tensor):
-        raise TypeError(f"attribute `{name}`: {before} is not an instance of facula.Tensor")
+        raise TypeError(
+            _C._package_words(f"attribute `{name}`: {before} is not an instance of facula.Tensor")
+        )
     if tensor is not _MISSING:
         setattr(module, name, tensor)
     elif before is not _MISSING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import facula
+from facula import _C
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
@@ -19,7 +20,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Give each parameter its part of `vec` as data."""
     if not isinstance(vec, Tensor):
-        raise TypeError(f"expected facula.Tensor, but got: {type(vec).__name__}")
+        raise TypeError(_C._package_words(f"expected facula.Tensor, but got: {type(vec).__name__}"))
     at = 0
     for p in parameters:
         n = p.numel()

@@ -333,12 +333,10 @@ Signature tensor_signature{
 
 void warn_copy(PyObject* data) {
   if (!is_tensor(data)) return;
-  check(PyErr_WarnEx(PyExc_UserWarning,
-                     "To copy construct from a tensor, it is recommended to use "
-                     "sourceTensor.detach().clone() or "
-                     "sourceTensor.detach().clone().requires_grad_(True), rather than "
-                     "facula.tensor(sourceTensor).",
-                     1));
+  warn(
+      "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+      "sourceTensor.detach().clone().requires_grad_(True), rather than "
+      "facula.tensor(sourceTensor).");
 }
 
 PyObject* py_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {

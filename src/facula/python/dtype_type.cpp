@@ -1,4 +1,6 @@
 // The objects facula.float32 ..., facula.strided and facula.channels_last ..., one for each value.
+#include <cctype>
+
 #include "facula/python/arguments.h"
 #include "facula/python/package_name.h"
 #include "facula/python/tensor_type.h"
@@ -10,6 +12,21 @@ PyTypeObject dtype_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 PyTypeObject layout_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 PyTypeObject memory_format_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 const char* package_name = "facula";
+
+std::string in_package_words(std::string_view text) {
+  constexpr std::string_view kOurs = "facula.", kKept = "facula.as_torch";
+  std::string out;
+  for (size_t from = 0;;) {
+    size_t at = text.find(kOurs, from);
+    out += text.substr(from, at - from);
+    if (at == text.npos) return out;
+    const bool whole = at == 0 || !(std::isalnum(static_cast<unsigned char>(text[at - 1])) ||
+                                    text[at - 1] == '_' || text[at - 1] == '.');
+    const bool other = !whole || text.substr(at).starts_with(kKept);
+    out += other ? "facula" : package_name;
+    from = at + kOurs.size() - 1;
+  }
+}
 
 namespace {
 
@@ -191,6 +208,13 @@ PyObject* make_missing_dtype(PyObject*, PyObject* args) {
   });
 }
 
+PyObject* package_words(PyObject*, PyObject* text) {
+  return guarded([&] {
+    const std::string words = in_package_words(utf8(text));
+    return check(PyUnicode_FromStringAndSize(words.data(), std::ssize(words)));
+  });
+}
+
 PyObject* get_package_name(PyObject*, PyObject*) { return PyUnicode_FromString(package_name); }
 
 PyMethodDef package_functions[] = {
@@ -198,6 +222,8 @@ PyMethodDef package_functions[] = {
      "Gives the name of the package in the texts of types, dtypes and sizes."},
     {"_set_package_name", set_package_name, METH_O,
      "Sets the name of the package in the texts of types, dtypes and sizes."},
+    {"_package_words", package_words, METH_O,
+     "Gives a text in which the package has the name that the program knows it by."},
     {"_missing_dtype", make_missing_dtype, METH_VARARGS,
      "Makes a type of numbers that no tensor has: name, bytes of one, kind (f, c, s or u)."},
     {nullptr, nullptr, 0, nullptr},

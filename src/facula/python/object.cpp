@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "facula/ops/linalg_support.h"
+#include "facula/python/package_name.h"
 
 namespace facula::python {
 
@@ -33,9 +34,10 @@ PyObject* exception_class(ErrorKind kind) {
 }
 
 // A message may quote a text of the caller's that holds null characters.
-void set_error(PyObject* type, std::string_view message) {
-  Owned text(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
-                                  "replace"));
+void set_error(PyObject* type, std::string_view raw) {
+  const std::string message = in_package_words(raw);
+  Owned text(
+      PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));
   if (!text) return;
   Owned value(PyObject_CallOneArg(type, text.get()));
   if (!value) return;

@@ -5,6 +5,7 @@
 #include "facula/ops/warn.h"
 #include "facula/python/arguments.h"
 #include "facula/python/module.h"
+#include "facula/python/package_name.h"
 #include "facula/python/types.h"
 
 namespace facula::python {
@@ -139,7 +140,7 @@ PyMethodDef settings_functions[] = {
 void show_in_python(const std::string& text) {
   if (!python_lives()) return;
   PyGILState_STATE state = PyGILState_Ensure();
-  int failed = PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1);
+  int failed = PyErr_WarnEx(PyExc_UserWarning, in_package_words(text).c_str(), 1);
   PyGILState_Release(state);
   if (failed) throw PythonError();
 }
