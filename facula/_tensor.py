@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from facula import _C
-from facula._legacy import TITLE_OF, TypedStorage, _TensorKind
+from facula._legacy import TITLE_OF, TypedStorage, _TensorKind, _warn_of_typed_storage
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -154,10 +154,12 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
 
     if not self.is_leaf:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-            "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
-            "because of a facula.nn.utils.weight_norm usage, see "
-            "https://github.com/pytorch/pytorch/pull/103001"
+            _C._package_words(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
+                "because of a facula.nn.utils.weight_norm usage, see "
+                "https://github.com/pytorch/pytorch/pull/103001"
+            )
         )
     if not isinstance(memo, dict):
         raise TypeError(f"__deepcopy__: expected a dict as memo, got {type(memo).__name__}")
@@ -326,6 +328,7 @@ def _new_tensor(
 @_attach("storage")
 def _storage(self: Tensor) -> TypedStorage:
     """Give the storage as elements of this dtype."""
+    _warn_of_typed_storage()
     return _typed_storage(self)
 
 
@@ -343,7 +346,15 @@ def _cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tenso
 
 @_attach("is_pinned")
 def _is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Say whether the memory is page-locked."""
+    """Say whether the memory is page-locked; `device` is an argument of older versions."""
+    if device is not None:
+        import warnings
+
+        warnings.warn(
+            "The argument 'device' of Tensor.is_pinned() is deprecated: leave it out.",
+            DeprecationWarning,
+            stacklevel=3,
+        )
     return False
 
 
@@ -372,7 +383,9 @@ def _refine_names(self: Tensor, *names: Any) -> Tensor:
 @_attach("reinforce")
 def _reinforce(self: Tensor, reward: Any) -> None:
     """Raise: removed from PyTorch long ago."""
-    raise RuntimeError("reinforce() was removed; use facula.distributions instead")
+    raise RuntimeError(
+        _C._package_words("reinforce() was removed; use facula.distributions instead")
+    )
 
 
 @_attach("__rdiv__")

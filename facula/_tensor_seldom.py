@@ -176,7 +176,23 @@ for _name in (
     _only_sparse(_name)
 
 
-Tensor.volatile = property(lambda self: False, doc="False: a flag of the first versions.")
+def _volatile(self: Tensor) -> bool:
+    """False: a flag of the first versions, which is gone."""
+    import warnings
+
+    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+    return False
+
+
+def _set_volatile(self: Tensor, value: Any) -> None:
+    import warnings
+
+    from facula.autograd.variable import _VOLATILE
+
+    warnings.warn(_VOLATILE, stacklevel=2)
+
+
+Tensor.volatile = property(_volatile, _set_volatile)
 
 
 # ---- the array API standard

@@ -173,7 +173,7 @@ class autocast:
             )
             enabled = False
         if enabled and device_type == "cpu":
-            if self.fast_dtype not in (facula.bfloat16, facula.float16, facula.float32):
+            if self.fast_dtype not in (facula.bfloat16, facula.float16):
                 warnings.warn(
                     "In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"
                     "CPU Autocast only supports dtype of bfloat16 and float16 currently.",

@@ -122,10 +122,13 @@ class Function(metaclass=_FunctionMeta):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
-            f"{type(self)} should not be instantiated. Methods on autograd functions are all "
-            "static, so you should invoke them on the class itself. Instantiating an autograd "
-            "function will raise an error in a future version of PyTorch."
+        import warnings
+
+        warnings.warn(
+            f"{type(self)} should not be instantiated: its methods are static, the class itself "
+            "is what is applied.",
+            DeprecationWarning,
+            stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 __all__ = ["Variable"]
 
 
+_VOLATILE = "volatile was removed and now has no effect: compute under no_grad() instead."
+
+
 class _VariableMeta(type):
     """The type of Variable: every tensor is an instance, calls give tensors."""
 
@@ -18,6 +21,10 @@ class _VariableMeta(type):
         cls, data: _C.Tensor | None = None, requires_grad: bool = False, volatile: bool = False
     ) -> _C.Tensor:
         """Give a leaf with the elements of `data`, which it shares; `volatile` has no effect."""
+        if volatile:
+            import warnings
+
+            warnings.warn(_VOLATILE, stacklevel=2)
         if data is None:
             return _C.Tensor().requires_grad_(requires_grad)
         if not isinstance(data, _C.Tensor):

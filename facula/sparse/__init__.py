@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import facula
-from facula import _C
+from facula import _C, _absent
 from facula.sparse import _operators
 from facula.sparse._create import (
     check_sparse_tensor_invariants,
@@ -147,7 +147,9 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> Tensor:
     """Not built: solving sparse systems raises NotImplementedError."""
-    raise NotImplementedError("sparse.spsolve is not built; use facula.linalg.solve of to_dense()")
+    raise NotImplementedError(
+        _C._package_words("sparse.spsolve is not built; use facula.linalg.solve of to_dense()")
+    )
 
 
 def spdiags(
@@ -188,6 +190,7 @@ def spdiags(
 
 def _legacy(title: str, dtype: Any) -> type:
     def new(cls: type, *args: Any, device: Any = None) -> Tensor:
+        _absent.once_in_words(f"sparse.{title}(...) is deprecated: use sparse_coo_tensor.")
         if len(args) == 1 and isinstance(args[0], (tuple, list, facula.Size)):
             args = tuple(args[0])
         if all(isinstance(a, int) for a in args):

@@ -104,3 +104,25 @@ def test_malformed_lists(numbers, error):
     if numbers != [0]:
         with pytest.raises(error):
             facula.einsum(a, [0, 1], numbers)
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes", "text"),
+    [
+        ("ij,jk->ik", [(2, 3), (4, 5)], "subscript j has size 4 for operand 1 which does not "),
+        ("i,ij,j->", [(2,), (2, 1), (3,)], None),
+        ("i,ij,j->", [(2,), (2, 4), (3,)], "subscript j has size 3 for operand 2 .* seen size 4"),
+        ("...,...->", [(2,), (3,)], "dimension 0 covered by ellipsis in operand 1 has size 3"),
+        ("ii->i", [(2, 3)], "subscript i is repeated for operand 0 .* don't match, 3 != 2"),
+        ("ij,jk->ik", [(2, 3)], "fewer operands were provided than specified in the equation"),
+        ("ij->ij", [(2, 3), (2, 3)], "more operands were provided than specified"),
+        ("i.->i", [(2, 3)], "found '.' that is not part of any ellipsis"),
+    ],
+)
+def test_messages_name_subscript_and_operand(equation, shapes, text):
+    operands = [facula.ones(s) for s in shapes]
+    if text is None:
+        assert facula.einsum(equation, *operands).item() == 6
+        return
+    with pytest.raises(RuntimeError, match=r"einsum\(\): " + text):
+        facula.einsum(equation, *operands)

@@ -1,5 +1,6 @@
 """Warnings that operators give, as PyTorch gives them: the category, and how often."""
 
+import re
 import subprocess
 import sys
 import warnings
@@ -152,3 +153,77 @@ def test_present_ways_are_silent():
         lambda: facula.ones(2, 2).T,
     ):
         assert given(call) == []
+
+
+# Calls and how their one warning begins, with what programs match in PyTorch's.
+DEPRECATED = {
+    "cross without specifying the dim": lambda: facula.cross(X3, X3),
+    "triangular_solve is deprecated in favor of": lambda: facula.triangular_solve(X3, EYE),
+    "The reduce argument of scatter with Tensor src": lambda: facula.ones(3).scatter_(
+        0, facula.tensor([0]), facula.ones(1), reduce="add"
+    ),
+    "TypedStorage is deprecated": lambda: facula.ones(2).storage(),
+    "volatile was removed": lambda: facula.ones(2).volatile,
+    "volatile was removed and now": lambda: facula.autograd.Variable(EYE, volatile=True),
+    "The argument 'device' of Tensor.is_pinned": lambda: EYE.is_pinned(device="cuda"),
+    "sparse.FloatTensor": lambda: facula.sparse.FloatTensor(2, 2),
+}
+DOUBTFUL = {
+    r"cov\(\): degrees of freedom is <= 0": lambda: facula.cov(facula.ones(2, 1)),
+    r"cov\(\): degrees": lambda: facula.cov(X3, fweights=facula.tensor([1, 0, 0])),
+    "A window was not provided. A rectangular window": lambda: facula.stft(
+        facula.ones(64), 16, return_complex=True
+    ),
+    "A window was not provided": lambda: facula.istft(facula.ones(9, 20, dtype=facula.cfloat), 16),
+    r"searchsorted\(\): boundary tensor is non-contiguous": lambda: facula.searchsorted(
+        facula.arange(6.0).view(3, 2).t(), X3
+    ),
+    r"searchsorted\(\): input value tensor is non-cont": lambda: facula.bucketize(X3.t(), X3[0]),
+    "Using padding='same' with even kernel": lambda: facula.nn.functional.conv1d(
+        facula.ones(1, 1, 8), facula.ones(1, 1, 4), padding="same"
+    ),
+    r"to - 1 is out of bounds \[-\(2\^24\), 2\^24\]": lambda: X3.clone().random_(0, 2**25),
+    "Since version 1.3.0, affine_grid": lambda: facula.nn.functional.affine_grid(
+        facula.ones(1, 2, 3), [1, 1, 1, 2], align_corners=True
+    ),
+    "In CPU autocast, but the target dtype": lambda: facula.autocast("cpu", dtype=facula.float32),
+}
+X3, EYE = facula.ones(2, 3), facula.eye(2)
+
+
+@pytest.mark.parametrize("text", [*DEPRECATED, *DOUBTFUL])
+def test_calls_that_are_deprecated_or_doubtful_warn(text):
+    ((kind, said, where),) = given({**DEPRECATED, **DOUBTFUL}[text])
+    assert re.match(text, said) and where == __file__
+    assert kind is (DeprecationWarning if "is_pinned" in text else UserWarning)
+
+
+def test_their_better_forms_are_silent():
+    window = facula.hann_window(16)
+    for call in (
+        lambda: facula.cross(X3, X3, dim=1),
+        lambda: facula.cov(X3),
+        lambda: facula.stft(facula.ones(64), 16, window=window, return_complex=True),
+        lambda: facula.searchsorted(X3, X3),
+        lambda: facula.isin(X3.t(), EYE.t()),
+        lambda: facula.histogram(facula.ones(3, 2).t(), bins=3),
+        lambda: facula.nn.functional.conv1d(
+            facula.ones(1, 1, 8), facula.ones(1, 1, 4), padding="same", dilation=2
+        ),
+        lambda: X3.clone().random_(0, 2**24),
+        lambda: X3.double().random_(0, 2**25),
+        lambda: facula.ones(2).untyped_storage(),
+        lambda: EYE.is_pinned(),
+    ):
+        assert given(call) == []
+
+
+def test_the_gradient_of_a_tensor_that_keeps_none():
+    x = facula.ones(2, requires_grad=True)
+    inner, kept = x * 2, x * 2
+    kept.retain_grad()
+    (inner + kept).sum().backward()
+    ((kind, said, where),) = given(lambda: inner.grad)
+    assert kind is UserWarning and where == __file__
+    assert said.startswith("The .grad attribute of a Tensor that is not a leaf Tensor")
+    assert given(lambda: (x.grad, kept.grad, x.detach().grad)) == []

@@ -11,6 +11,7 @@
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/rules.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 #include "facula/ops/window_checks.h"
 
 namespace facula {
@@ -383,6 +384,12 @@ Tensor conv_nd_named_padding(const Tensor& input, const Tensor& weight, const Te
     uneven = uneven || total % 2;
   }
   for (int64_t i = 0; i < spatial; ++i) front.push_back(d[i] * (weight->sizes[i + 2] - 1) / 2);
+  if (uneven) {
+    static std::atomic<bool> said{false};
+    warn_once(said,
+              "Using padding='same' with even kernel lengths and odd dilation may require a "
+              "zero-padded copy of the input: one side gets a row more than the other.");
+  }
   Tensor x = uneven ? constant_pad_nd(input, extra, 0) : input;
   return conv_nd(x, weight, bias, stride, front, dilation, groups, spatial);
 }

@@ -37,8 +37,8 @@ Labels parse_term(std::string_view term, int64_t ellipsis, int64_t most) {
   for (size_t i = 0; i < term.size(); ++i) {
     if (term[i] == '.') {
       if (term.substr(i, 3) != "...") {
-        raise_error(ErrorKind::kRuntime, "einsum: found '.' that is not part of an ellipsis in ",
-                    term);
+        raise_error(ErrorKind::kRuntime,
+                    "einsum(): found '.' that is not part of any ellipsis (...) in ", term);
       }
       for (int64_t e = most - ellipsis; e < most; ++e)
         out.push_back(kEllipsis + static_cast<int>(e));
@@ -46,11 +46,34 @@ Labels parse_term(std::string_view term, int64_t ellipsis, int64_t most) {
     } else if ((term[i] >= 'a' && term[i] <= 'z') || (term[i] >= 'A' && term[i] <= 'Z')) {
       out.push_back(term[i]);
     } else {
-      raise_error(ErrorKind::kRuntime, "einsum: invalid subscript given: '", term[i],
+      raise_error(ErrorKind::kRuntime, "einsum(): invalid subscript given: '", term[i],
                   "', subscripts must be in [a-zA-Z]");
     }
   }
   return out;
+}
+
+// check_sizes refuses labels that have two lengths, neither of them 1.
+void check_sizes(const std::vector<Labelled>& operands) {
+  std::map<int, int64_t> seen;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Labelled& x = operands[i];
+    for (size_t d = 0; d < x.labels.size(); ++d) {
+      const int label = x.labels[d];
+      const int64_t size = x.tensor->sizes[d];
+      int64_t& known = seen.emplace(label, 1).first->second;
+      if (known == 1) known = size;
+      if (size == known || size == 1) continue;
+      if (label < kEllipsis) {
+        raise_error(ErrorKind::kRuntime, "einsum(): subscript ", static_cast<char>(label),
+                    " has size ", size, " for operand ", i,
+                    " which does not broadcast with previously seen size ", known);
+      }
+      raise_error(ErrorKind::kRuntime, "einsum(): dimension ", label - kEllipsis,
+                  " covered by ellipsis in operand ", i, " has size ", size,
+                  " which does not broadcast with previously seen ellipsis with size ", known);
+    }
+  }
 }
 
 // How many dimensions the ellipsis of a term covers; 0 without one.
@@ -59,21 +82,22 @@ int64_t ellipsis_dims(std::string_view term, const Tensor& t, bool* has) {
   *has = at != std::string_view::npos;
   int64_t named = static_cast<int64_t>(term.size()) - (*has ? 3 : 0), covered = t.dim() - named;
   if (covered < 0 || (!*has && covered != 0)) {
-    raise_error(ErrorKind::kRuntime, "einsum: the number of subscripts in '", term, "' (", named,
+    raise_error(ErrorKind::kRuntime, "einsum(): the number of subscripts in '", term, "' (", named,
                 ") does not match the number of dimensions (", t.dim(), ") of its operand");
   }
   return covered;
 }
 
 // Replaces repeated labels by diagonals.
-Labelled distinct(Tensor t, Labels labels) {
+Labelled distinct(Tensor t, Labels labels, size_t operand) {
   for (size_t i = 0; i < labels.size(); ++i) {
     for (size_t j = i + 1; j < labels.size(); ++j) {
       if (labels[i] != labels[j]) continue;
       int64_t a = static_cast<int64_t>(i), b = static_cast<int64_t>(j);
       if (t->sizes[a] != t->sizes[b]) {
-        raise_error(ErrorKind::kRuntime, "einsum: a repeated subscript has sizes ", t->sizes[a],
-                    " and ", t->sizes[b]);
+        raise_error(ErrorKind::kRuntime, "einsum(): subscript ", static_cast<char>(labels[i]),
+                    " is repeated for operand ", operand, " but the sizes don't match, ",
+                    t->sizes[b], " != ", t->sizes[a]);
       }
       t = movedim(diagonal(t, 0, a, b), IntList(t.dim() - 2), IntList(a));
       labels.erase(labels.begin() + b);
@@ -103,14 +127,10 @@ Tensor arranged(const Labelled& x, const Labels& labels, IntList sizes) {
   return expand(permute(x.tensor, order), sizes);
 }
 
+// size_of_label is the length of a label, which may be 1 in one of the two.
 int64_t size_of_label(const Labelled& a, const Labelled& b, int label) {
   int64_t i = a.find(label), j = b.find(label);
   int64_t m = i < 0 ? 1 : a.tensor->sizes[i], n = j < 0 ? 1 : b.tensor->sizes[j];
-  if (i >= 0 && j >= 0 && m != n && m != 1 && n != 1) {
-    raise_error(ErrorKind::kRuntime,
-                "einsum: operands do not broadcast with remapped shapes: sizes ", m, " and ", n,
-                " of one subscript");
-  }
   return m == 1 ? n : m;
 }
 
@@ -177,7 +197,7 @@ void check_result_labels(const Labels& result, const std::vector<Labelled>& oper
     bool known = std::any_of(operands.begin(), operands.end(),
                              [&](const Labelled& x) { return holds(x.labels, l); });
     if (!known || std::count(result.begin(), result.end(), l) > 1) {
-      raise_error(ErrorKind::kRuntime, "einsum: output subscript ", static_cast<char>(l),
+      raise_error(ErrorKind::kRuntime, "einsum(): output subscript ", static_cast<char>(l),
                   known ? " appears more than once in the output"
                         : " does not appear in the equation for any input operand");
     }
@@ -223,7 +243,7 @@ Tensor einsum(std::string_view equation, TensorList operands) {
     if (c != ' ') text += c;
   }
   if (operands.empty())
-    raise_error(ErrorKind::kRuntime, "einsum: must provide at least one operand");
+    raise_error(ErrorKind::kRuntime, "einsum(): must provide at least one operand");
   size_t arrow = text.find("->");
   std::string_view all = text, left = all.substr(0, arrow);
   std::vector<std::string_view> terms;
@@ -233,7 +253,8 @@ Tensor einsum(std::string_view equation, TensorList operands) {
     at = comma + 1;
   }
   if (terms.size() != operands.size()) {
-    raise_error(ErrorKind::kRuntime, "einsum: ", terms.size() < operands.size() ? "fewer" : "more",
+    raise_error(ErrorKind::kRuntime,
+                "einsum(): ", operands.size() < terms.size() ? "fewer" : "more",
                 " operands were provided than specified in the equation: ", terms.size(),
                 " terms and ", operands.size(), " operands");
   }
@@ -248,8 +269,9 @@ Tensor einsum(std::string_view equation, TensorList operands) {
   std::vector<Labelled> inputs;
   for (size_t i = 0; i < terms.size(); ++i) {
     labels.push_back(parse_term(terms[i], covered[i], most));
-    inputs.push_back(distinct(operands[i], labels[i]));
+    inputs.push_back(distinct(operands[i], labels[i], i));
   }
+  check_sizes(inputs);
   Labels result = arrow == std::string::npos ? implicit_labels(inputs, labels, most)
                                              : parse_term(all.substr(arrow + 2), most, most);
   check_result_labels(result, inputs);

@@ -16,6 +16,7 @@
 #include "facula/ops/query_functions.h"
 #include "facula/ops/random_functions.h"
 #include "facula/ops/reduce_functions.h"
+#include "facula/ops/warn.h"
 
 namespace facula::forward {
 namespace {
@@ -95,6 +96,16 @@ void check_integer_bounds(DType t, int64_t from, int64_t last, const char* op) {
                ", got to - 1=", last);
 }
 
+// warn_of_gaps warns where a floating dtype does not hold every integer up to a bound.
+void warn_of_gaps(DType t, int64_t bound, const char* name) {
+  if (!is_floating(t)) return;
+  const int digits = t == kFloat64 ? 53 : t == kFloat32 ? 24 : t == kFloat16 ? 11 : 8;
+  const int64_t most = int64_t{1} << digits;
+  if (bound >= -most && bound <= most) return;
+  warn(str(name, " is out of bounds [-(2^", digits, "), 2^", digits, "]: beyond them ",
+           dtype_name(t), " does not hold every integer, so the draws are not uniform."));
+}
+
 void fill_integers(const Tensor& self, Generator* generator, uint64_t range, int64_t base,
                    const char* op) {
   serial_fill(self, generator, op, [&](Generator& g, void* data, int64_t count) {
@@ -111,6 +122,8 @@ void fill_between(const Tensor& self, Generator* generator, int64_t from, int64_
   FACULA_CHECK(from < to, kRuntime, op, ": random_ expects 'from' to be less than 'to', but got ",
                "from=", from, " >= to=", to);
   check_integer_bounds(self.dtype(), from, to - 1, op);
+  warn_of_gaps(self.dtype(), from, "from");
+  warn_of_gaps(self.dtype(), to - 1, "to - 1");
   fill_integers(self, generator, static_cast<uint64_t>(to) - static_cast<uint64_t>(from), from, op);
 }
 

@@ -12,6 +12,7 @@
 #include "facula/ops/overlap.h"
 #include "facula/ops/scatter_mode.h"
 #include "facula/ops/shape_functions.h"
+#include "facula/ops/warn.h"
 
 namespace facula {
 namespace {
@@ -143,6 +144,10 @@ Tensor scatter_value(const Tensor& self, int64_t dim, const Tensor& index, const
 
 void scatter_combined_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                        std::string_view reduce) {
+  static std::atomic<bool> said{false};
+  warn_once(said,
+            "The reduce argument of scatter with Tensor src is deprecated: use scatter_reduce, "
+            "which has more reductions and gradients.");
   scatter_into(self, dim, index, src, Scalar(), named_combine(reduce, "scatter"), "scatter");
 }
 Tensor scatter_combined(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,

@@ -17,6 +17,7 @@
 #include "facula/ops/shape_functions.h"
 #include "facula/ops/sort_functions.h"
 #include "facula/ops/statistics_functions.h"
+#include "facula/ops/warn.h"
 
 namespace facula {
 namespace {
@@ -71,7 +72,8 @@ double number_of(const Tensor& t) { return scalar_of(t).to_double(); }
 // the last bin includes its right edge.
 Tensor bin_of(const Tensor& x, const Tensor& edges) {
   int64_t bins = edges.numel() - 1;
-  Tensor at = sub(searchsorted(edges, x, false, true, std::nullopt, Tensor()), Scalar(1));
+  Tensor right = searchsorted(edges, contiguous(x), false, true, std::nullopt, Tensor());
+  Tensor at = sub(right, Scalar(1));
   return where(eq(x, select(edges, 0, bins)), Scalar(bins - 1), at);
 }
 
@@ -221,6 +223,10 @@ bool has_combinations(int64_t n, int64_t r, bool with_replacement) {
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
   if (dim) return cross_along(self, other, *dim, "cross");
+  static std::atomic<bool> said{false};
+  warn_once(said,
+            "cross without specifying the dim arg is deprecated: it takes the first dimension of "
+            "size 3, where linalg.cross takes the last one; give dim.");
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (self.sizes()[d] == 3) return cross_along(self, other, d, "cross");
   }
@@ -229,6 +235,12 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
   return cross_along(self, other, dim, "linalg.cross");
+}
+
+void warn_of_no_freedom(double left, int64_t correction) {
+  if (left > 0) return;
+  warn(str("cov(): degrees of freedom is <= 0. Expected a correction below the number of ",
+           "observations, got ", correction, "; the result is NaN or infinite."));
 }
 
 Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const Tensor& aweights) {
@@ -243,6 +255,7 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
   Tensor average, total, norm;
   if (!w.defined()) {
     average = mean(in, IntList(1), true);
+    warn_of_no_freedom(static_cast<double>(n - correction), correction);
     norm = full({}, Scalar(static_cast<double>(std::max<int64_t>(0, n - correction))));
   } else {
     total = sum(w);
@@ -251,6 +264,9 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
       norm = sub(total, mul(div(sum(mul(w, aweights)), total), Scalar(correction)));
     } else {
       norm = sub(total, Scalar(correction));
+    }
+    if (!norm.is_meta() && !(norm->intercept & kInterceptHidden)) {
+      warn_of_no_freedom(number_of(norm), correction);
     }
     norm = clamp_min(norm, Scalar(0));
   }

@@ -4,6 +4,7 @@
 #include "facula/ops/functions.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/kernel_call.h"
+#include "facula/ops/warn.h"
 
 namespace facula {
 namespace {
@@ -31,6 +32,13 @@ struct Frames {
     return constant_pad_nd(w, {left, n_fft - win - left}, 0);
   }
 };
+
+// warn_of_no_window warns, once for each of the two, of frames that are cut off sharply.
+void warn_of_no_window(std::atomic<bool>& said, const Tensor& window, const char* advice) {
+  if (window.defined()) return;
+  warn_once(said, str("A window was not provided. A rectangular window will be applied: ", advice,
+                      " Give ones(win_length) where a rectangular one is meant."));
+}
 
 // padded adds n points at both ends of the last dimension.
 Tensor padded(const Tensor& signal, int64_t n, std::string_view mode) {
@@ -110,6 +118,8 @@ Tensor stft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_length
             std::optional<bool> return_complex, std::optional<bool> align_to_window) {
   FACULA_CHECK(!center || !align_to_window, kRuntime,
                "stft: align_to_window should only be set when center = false");
+  static std::atomic<bool> said{false};
+  warn_of_no_window(said, window, "its spectrum leaks, that of hann_window, say, less so.");
   Frames f{n_fft, hop_length.value_or(n_fft / 4), win_length.value_or(n_fft)};
   bool complex = self.is_complex() || (window.defined() && window.is_complex());
   FACULA_CHECK(return_complex || complex, kRuntime,
@@ -136,6 +146,8 @@ Tensor istft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_lengt
   FACULA_CHECK(self.is_complex(), kType,
                "istft requires a complex-valued input tensor matching the ",
                "output from stft with return_complex=True.");
+  static std::atomic<bool> said{false};
+  warn_of_no_window(said, window, "the window of stft is the one that gives the signal back.");
   Frames f{n_fft, hop_length.value_or(n_fft / 4), win_length.value_or(n_fft)};
   bool half = onesided.value_or(self.dim() < 2 || self.size(-2) != n_fft);
   check_spectrum(self, f, window, half);

@@ -15,6 +15,7 @@
 #include "facula/ops/scatter_mode.h"
 #include "facula/ops/shape_functions.h"
 #include "facula/ops/sort_functions.h"
+#include "facula/ops/warn.h"
 
 namespace facula {
 namespace {
@@ -93,6 +94,13 @@ Triple unique_rows(const Tensor& rows, bool sorted) {
   return {first, inverse, counts};
 }
 
+// warn_of_copy warns, once a program, of an operand that has to be copied for the search.
+void warn_of_copy(const Tensor& t, const char* what, std::atomic<bool>& said) {
+  if (t.is_contiguous()) return;
+  warn_once(said, str("searchsorted(): ", what, " tensor is non-contiguous, so it is copied at ",
+                      "every call: a contiguous one is searched faster."));
+}
+
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const Tensor& sorter) {
   check_search(sorted_sequence, self, sorter);
@@ -105,6 +113,10 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_
   if (side) right = *side == "right";
   refuse_complex(sorted_sequence, "searchsorted");
   refuse_complex(self, "searchsorted");
+  static std::atomic<bool> said_of_set{false}, said_of_values{false}, said_of_order{false};
+  warn_of_copy(sorted_sequence, "boundary", said_of_set);
+  warn_of_copy(self, "input value", said_of_values);
+  if (sorter.defined()) warn_of_copy(sorter, "sorter", said_of_order);
   DType common = promote(sorted_sequence.dtype(), self.dtype());
   Tensor r = new_empty(self.sizes(), out_int32 ? kInt32 : kInt64, self.device());
   if (self.is_meta() || r.numel() == 0) return r;
@@ -220,7 +232,7 @@ Tensor isin(const TensorOrScalar& elements, const TensorOrScalar& test_elements,
   DType common = promote(a.dtype(), b.dtype());
   Tensor values = cast(a, common);
   Tensor set = std::get<0>(sort(reshape(cast(b, common), {-1}), 0));
-  Tensor at = clamp_max(searchsorted(set, values, false, false, std::nullopt, Tensor()),
+  Tensor at = clamp_max(searchsorted(set, contiguous(values), false, false, std::nullopt, Tensor()),
                         Scalar(set.numel() - 1));
   Tensor found = eq(reshape(index_select(set, 0, reshape(at, {-1})), a.sizes()), values);
   return invert ? logical_not(found) : found;

@@ -49,7 +49,13 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
 PyObject* bool_object(bool v) { return Py_NewRef(v ? Py_True : Py_False); }
 
 PyObject* get_grad(const Tensor& t) {
-  if (!t->meta) Py_RETURN_NONE;
+  const AutogradMeta* meta = find_meta(t.impl());
+  if (!is_leaf(t) && !(meta && (meta->grad.defined() || meta->retains_grad()))) {
+    warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: backward() "
+        "does not fill it, unless .retain_grad() was called on the tensor before.");
+  }
+  if (!meta) Py_RETURN_NONE;
   return wrap(facula::grad(t));
 }
 

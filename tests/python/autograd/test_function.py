@@ -212,9 +212,11 @@ def test_no_grad_keeps_no_graph():
     assert y.grad_fn is None
 
 
-def test_not_instantiable():
-    with pytest.raises(RuntimeError, match="should not be instantiated"):
-        Exp()
+def test_instances_warn_and_cannot_be_called():
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        made = Exp()
+    with pytest.raises(RuntimeError, match="Legacy autograd function"):
+        made(facula.ones(1))
 
 
 def test_cycle_through_the_context_is_collected():
