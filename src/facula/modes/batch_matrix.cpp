@@ -38,14 +38,14 @@ Values searchsorted_rule(BatchCall& call) {
   bool sorter = !args[5].is_none(), line = call.rank(0) == 1;
   if (call.size == 0 || (sorter && call.rank(5) != call.rank(0))) return {};
   if (line && !call.batched(0) && !call.batched(5)) {
-    args[1] = Value(call.value(1));
+    args[1] = Value(contiguous(call.value(1)));
     return call.done(call.again(std::move(args)));
   }
   Tensor values = call.front(1);
   if ((!line && call.rank(0) != call.rank(1)) || values.numel() == 0) return {};
-  args[0] = Value(call.front(0));
-  args[1] = Value(line ? reshape(values, {call.size, -1}) : values);
-  if (sorter) args[5] = Value(call.front(5));
+  args[0] = Value(contiguous(call.front(0)));
+  args[1] = Value(line ? reshape(contiguous(values), {call.size, -1}) : contiguous(values));
+  if (sorter) args[5] = Value(contiguous(call.front(5)));
   Tensor at = call.again(std::move(args))[0].as<Tensor>();
   return call.hide(reshape(at, values.sizes()));
 }
