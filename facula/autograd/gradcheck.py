@@ -13,12 +13,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import facula
+from facula.autograd._jacobians import (
+    GradcheckError,
+    all_tensors,
+    analytical_jacobians,
+    central_difference,
+    differentiate,
+    flat_real,
+    numerical_jacobian,
+    parts_of,
+    recorded_outputs,
+    unit_gradients,
+    values_of,
+)
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
-
-
-class GradcheckError(RuntimeError):
-    """Raised when a check fails."""
 
 
 @dataclass
@@ -131,7 +140,7 @@ def gradgradcheck(
     args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     func, args = _without_sparse(func, args)
     if grad_outputs is None:
-        outputs = _outputs(func(*args))
+        outputs = recorded_outputs(func(*args))
         weights = tuple(_random_like(o, gen_non_contig_grad_outputs) for o in outputs)
     else:
         weights = (
@@ -146,7 +155,7 @@ def gradgradcheck(
             for x, want in zip(both, wants, strict=True)
         )
         values, outer = both[: len(both) - count], both[len(both) - count :]
-        outputs = _outputs(func(*values))
+        outputs = recorded_outputs(func(*values))
         wanted = [v for v in values if isinstance(v, facula.Tensor) and v.requires_grad]
         found = facula.autograd.grad(outputs, wanted, outer, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
@@ -204,12 +213,6 @@ def _random_like(t: facula.Tensor, non_contiguous: bool) -> facula.Tensor:
     return value.to(t.dtype).detach().requires_grad_()
 
 
-def _outputs(result: Any) -> tuple:
-    """Return the outputs that require gradients."""
-    items = result if isinstance(result, (tuple, list)) else (result,)
-    return tuple(o for o in items if isinstance(o, facula.Tensor) and o.requires_grad)
-
-
 def _wanted(inputs: tuple) -> list[tuple[int, facula.Tensor]]:
     return [
         (i, x) for i, x in enumerate(inputs) if isinstance(x, facula.Tensor) and x.requires_grad
@@ -242,7 +245,7 @@ def _check_inputs(inputs: tuple) -> None:
 
 
 def _check(func: Callable, inputs: tuple, settings: _Settings) -> None:
-    outputs = _outputs(func(*inputs))
+    outputs = recorded_outputs(func(*inputs))
     wanted = _wanted(inputs)
     if not outputs:
         _check_no_gradient(func, inputs, wanted, settings)
@@ -256,125 +259,7 @@ def _check(func: Callable, inputs: tuple, settings: _Settings) -> None:
         _check_undefined(func, inputs, wanted)
 
 
-# Real views of values.
-
-
-def _real(t: facula.Tensor) -> facula.Tensor:
-    """Return the parts of a tensor as a flat float64 vector of its own."""
-    t = t.detach()
-    if t.is_complex():
-        t = facula.view_as_real(t.to(facula.complex128).resolve_conj().contiguous())
-    return t.to(facula.float64).clone().reshape(-1)
-
-
-def _values(func: Callable, inputs: tuple, pick: Callable[[Any], tuple]) -> list[facula.Tensor]:
-    return [_real(o) for o in pick(func(*inputs))]
-
-
-def _all_tensors(result: Any) -> tuple:
-    items = result if isinstance(result, (tuple, list)) else (result,)
-    return tuple(
-        o
-        for o in items
-        if isinstance(o, facula.Tensor) and (o.is_floating_point() or o.is_complex())
-    )
-
-
-def _parts(x: facula.Tensor) -> list[complex]:
-    """Return the directions of one element: along the real axis, and along the imaginary one."""
-    return [1.0, 1j] if x.is_complex() else [1.0]
-
-
-def _unit_gradients(output: facula.Tensor) -> Any:
-    """Give each gradient of `output` with a single 1, or i, in the order of `_real`."""
-    for index in itertools.product(*(range(n) for n in output.shape)):
-        for part in _parts(output):
-            weight = facula.zeros_like(output, memory_format=facula.contiguous_format)
-            weight[index] = part
-            yield weight
-
-
-def _differentiate(output: Any, inputs: list, weight: Any) -> list[facula.Tensor]:
-    """Return the real parts of the inputs' gradients, zeros where there is none."""
-    found = facula.autograd.grad(output, inputs, weight, retain_graph=True, allow_unused=True)
-    result = []
-    for x, g in zip(inputs, found, strict=True):
-        if g is None:
-            result.append(facula.zeros(x.numel() * len(_parts(x)), dtype=facula.float64))
-            continue
-        if g.shape != x.shape:
-            raise GradcheckError(
-                f"grad is incorrect size: got {tuple(g.shape)} for an input of {tuple(x.shape)}"
-            )
-        if x.is_complex() and not g.is_complex():
-            g = g.to(x.dtype)
-        result.append(_real(g.detach()))
-    return result
-
-
-def _central_difference(
-    evaluate: Callable[[], list[facula.Tensor]],
-    data: facula.Tensor,
-    index: Any,
-    step: Any,
-    eps: float,
-) -> list[facula.Tensor]:
-    """Return `(f(x + eps step) - f(x - eps step)) / (2 eps)`; `index` None moves all elements."""
-    saved = data.clone() if index is None else data[index].clone()
-
-    def move(amount: Any) -> None:
-        if index is None:
-            data.copy_(saved + amount)
-        else:
-            data[index] = saved + amount
-
-    move(eps * step)
-    above = evaluate()
-    move(-eps * step)
-    below = evaluate()
-    move(0 * step)
-    return [(a - b) / (2 * eps) for a, b in zip(above, below, strict=True)]
-
-
 # Slow mode: whole Jacobians.
-
-
-def _analytical(outputs: tuple, inputs: list) -> list[list[facula.Tensor]]:
-    """Return for each output and input the Jacobian, inputs along the first dimension."""
-    result = []
-    for output in outputs:
-        rows = [_differentiate(output, inputs, weight) for weight in _unit_gradients(output)]
-        jacobians = []
-        for k, x in enumerate(inputs):
-            columns = [row[k] for row in rows]
-            size = x.numel() * len(_parts(x))
-            jacobians.append(
-                facula.stack(columns, 1)
-                if columns
-                else facula.zeros((size, 0), dtype=facula.float64)
-            )
-        result.append(jacobians)
-    return result
-
-
-def _numerical(
-    func: Callable, inputs: tuple, x: facula.Tensor, count: int, settings: _Settings
-) -> list[facula.Tensor]:
-    """Return the Jacobian of each output with respect to `x`, inputs along the first dimension."""
-    data = x.data
-
-    def evaluate() -> list[facula.Tensor]:
-        return _values(func, inputs, _outputs)
-
-    rows: list[list[facula.Tensor]] = [[] for _ in range(count)]
-    for index in itertools.product(*(range(n) for n in x.shape)):
-        for part in _parts(x):
-            differences = _central_difference(evaluate, data, index, part, settings.eps)
-            for row, difference in zip(rows, differences, strict=True):
-                row.append(difference)
-    if x.numel() == 0:
-        return [facula.zeros((0, v.numel()), dtype=facula.float64) for v in evaluate()]
-    return [facula.stack(row, 0) for row in rows]
 
 
 def _close(a: facula.Tensor, n: facula.Tensor, rtol: float, atol: float) -> bool:
@@ -392,10 +277,10 @@ def _check_slow(
     func: Callable, inputs: tuple, outputs: tuple, wanted: list, settings: _Settings
 ) -> None:
     tensors = [x for _, x in wanted]
-    analytical = _analytical(outputs, tensors)
-    again = _analytical(outputs, tensors)
+    analytical = analytical_jacobians(outputs, tensors)
+    again = analytical_jacobians(outputs, tensors)
     for k, (i, x) in enumerate(wanted):
-        numerical = _numerical(func, inputs, x, len(outputs), settings)
+        numerical = numerical_jacobian(func, inputs, x, len(outputs), settings.eps)
         for o, n in enumerate(numerical):
             a = analytical[o][k]
             if a.shape != n.shape or not _close(a, n, settings.rtol, settings.atol):
@@ -421,7 +306,7 @@ def _steps(x: facula.Tensor, settings: _Settings) -> Any:
         if x.numel():
             yield _shaped(_direction(x, _generator(), True), x)
         return
-    yield from _unit_gradients(x.detach())
+    yield from unit_gradients(x.detach())
 
 
 def _check_forward(func: Callable, inputs: tuple, settings: _Settings) -> None:
@@ -430,11 +315,11 @@ def _check_forward(func: Callable, inputs: tuple, settings: _Settings) -> None:
     for i, x in _wanted(inputs):
 
         def evaluate() -> list[facula.Tensor]:
-            return _values(func, inputs, _all_tensors)
+            return values_of(func, inputs, all_tensors)
 
         for step in _steps(x, settings):
-            found = [_real(t) for t in pushed(func, inputs, {i: step})]
-            differences = _central_difference(evaluate, x.data, None, step, settings.eps)
+            found = [flat_real(t) for t in pushed(func, inputs, {i: step})]
+            differences = central_difference(evaluate, x.data, None, step, settings.eps)
             for o, (a, n) in enumerate(zip(found, differences, strict=True)):
                 if a.shape != n.shape or not _close(a, n, settings.rtol, settings.atol):
                     raise _mismatch(o, i, n, a, "The analytical one is that of forward mode.")
@@ -461,7 +346,7 @@ def _check_batched_gradients(func: Callable, inputs: tuple) -> None:
     from facula.autograd._directions import batched_gradients
 
     tensors = [x for _, x in _wanted(inputs)]
-    _complain(batched_gradients(_outputs(func(*inputs)), tensors, _draw))
+    _complain(batched_gradients(recorded_outputs(func(*inputs)), tensors, _draw))
 
 
 def _check_batched_tangents(func: Callable, inputs: tuple) -> None:
@@ -476,7 +361,7 @@ def _check_batched_tangents(func: Callable, inputs: tuple) -> None:
 
 def _direction(x: facula.Tensor, generator: Any, unit: bool) -> facula.Tensor:
     """Return a positive random vector over the real parts of `x`, of length one if asked."""
-    size = x.numel() * len(_parts(x))
+    size = x.numel() * len(parts_of(x))
     v = facula.rand(size, generator=generator, dtype=facula.float64)
     return v / v.norm() if unit and size else v
 
@@ -495,18 +380,18 @@ def _check_fast(
     tensors = [x for _, x in wanted]
     weights = [_direction(o, generator, False) for o in outputs]
     gradients, again = (
-        [_differentiate(o, tensors, _shaped(v, o)) for o, v in zip(outputs, weights, strict=True)]
+        [differentiate(o, tensors, _shaped(v, o)) for o, v in zip(outputs, weights, strict=True)]
         for _ in range(2)
     )
 
     def evaluate() -> list[facula.Tensor]:
-        return _values(func, inputs, _outputs)
+        return values_of(func, inputs, recorded_outputs)
 
     for k, (i, x) in enumerate(wanted):
         if x.numel() == 0:
             continue
         u = _direction(x, generator, True)
-        differences = _central_difference(evaluate, x.data, None, _shaped(u, x), settings.eps)
+        differences = central_difference(evaluate, x.data, None, _shaped(u, x), settings.eps)
         for o, (difference, v) in enumerate(zip(differences, weights, strict=True)):
             n = (difference * v).sum()
             a = (gradients[o][k] * u).sum()
@@ -520,8 +405,8 @@ def _check_fast(
 def _slow_note(func: Callable, inputs: tuple, outputs: tuple, i: int, settings: _Settings) -> str:
     """Say what slow mode finds, for the message of a failure in fast mode."""
     x = inputs[i]
-    analytical = _analytical(outputs, [x])
-    numerical = _numerical(func, inputs, x, len(outputs), settings)
+    analytical = analytical_jacobians(outputs, [x])
+    numerical = numerical_jacobian(func, inputs, x, len(outputs), settings.eps)
     worst = max(
         (
             float((a[0] - n).abs().max())
@@ -543,12 +428,12 @@ def _check_no_gradient(func: Callable, inputs: tuple, wanted: list, settings: _S
     """A function without differentiable outputs must not depend on its inputs."""
 
     def evaluate() -> list[facula.Tensor]:
-        return _values(func, inputs, _all_tensors)
+        return values_of(func, inputs, all_tensors)
 
     for _, x in wanted:
         for index in itertools.product(*(range(n) for n in x.shape)):
-            for part in _parts(x):
-                for d in _central_difference(evaluate, x.data, index, part, settings.eps):
+            for part in parts_of(x):
+                for d in central_difference(evaluate, x.data, index, part, settings.eps):
                     if not _close(d, facula.zeros_like(d), settings.rtol, settings.atol):
                         raise GradcheckError("Numerical gradient for function expected to be zero")
 
@@ -556,7 +441,7 @@ def _check_no_gradient(func: Callable, inputs: tuple, wanted: list, settings: _S
 def _check_zero_gradient(func: Callable, inputs: tuple, wanted: list, settings: _Settings) -> None:
     """Gradients of zero must give zero, in the type and on the device of the input."""
     tensors = [x for _, x in wanted]
-    outputs = _outputs(func(*inputs))
+    outputs = recorded_outputs(func(*inputs))
     if not outputs:
         return
     zeros = [facula.zeros_like(o, memory_format=facula.contiguous_format) for o in outputs]
@@ -591,7 +476,7 @@ def _check_undefined(func: Callable, inputs: tuple, wanted: list) -> None:
     tensors = [x for _, x in wanted]
 
     def check(indices: Sequence[int]) -> None:
-        outputs = _outputs(func(*inputs))
+        outputs = recorded_outputs(func(*inputs))
         chosen = [_NoGradient.apply(outputs[i]) for i in indices]
         zeros = [facula.zeros_like(o, memory_format=facula.contiguous_format) for o in chosen]
         try:
@@ -607,7 +492,7 @@ def _check_undefined(func: Callable, inputs: tuple, wanted: list) -> None:
                 "undefined or zero."
             )
 
-    count = len(_outputs(func(*inputs)))
+    count = len(recorded_outputs(func(*inputs)))
     check(range(count))
     if count > 1:
         for i in range(count):
