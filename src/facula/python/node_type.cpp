@@ -186,7 +186,7 @@ PyObject* node_sequence(PyObject* self, PyObject*) {
 
 PyObject** metadata_of(PyObject* self) {
   if (PyObject_TypeCheck(self, &function_context_type)) {
-    return &reinterpret_cast<PyFunctionContext*>(self)->metadata;
+    return &as_context(self)->metadata;
   }
   return &as_node(self)->metadata;
 }
@@ -344,7 +344,7 @@ PyObject* wrap_node(Node* node) {
 Node* unwrap_node(PyObject* o) {
   if (PyObject_TypeCheck(o, &node_type)) return as_node(o)->node;
   if (PyObject_TypeCheck(o, &function_context_type)) {
-    Node* n = reinterpret_cast<PyFunctionContext*>(o)->node;
+    Node* n = as_context(o)->node;
     FACULA_CHECK(n, kRuntime, "the graph of this custom function is gone");
     return n;
   }

@@ -40,6 +40,9 @@ struct PyFunctionContext {
   bool in_jvp;            // whether jvp runs, whose saved tensors those are
 };
 extern PyTypeObject function_context_type;  // facula._C._FunctionBase
+inline PyFunctionContext* as_context(PyObject* o) {
+  return reinterpret_cast<PyFunctionContext*>(o);
+}
 
 // FunctionNode runs the backward method of a custom Function; it owns the context.
 struct FunctionNode final : Node {
@@ -79,5 +82,6 @@ Owned gradients_tuple(const Gradients& grads);
 
 void init_node_types(PyObject* module);
 void init_function_type(PyObject* module);
+void init_function_apply(PyObject* module);
 
 }  // namespace facula::python
