@@ -8,8 +8,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "facula/autograd/detach.h"
 #include "facula/autograd/accumulate.h"
+#include "facula/autograd/detach.h"
+#include "facula/autograd/pruning.h"
 #include "facula/base/error.h"
 #include "facula/core/intercept.h"
 #include "facula/core/observer.h"
@@ -313,14 +314,6 @@ void apply_node(Node* n, Gradients& grads, Gradients& grads_in) {
     explain(e, *n);
   }
 }
-
-// What the nodes that run in this thread may leave out, for a scope.
-struct PruningScope {
-  explicit PruningScope(const Pruning* p) : before(std::exchange(tls.pruning, p)) {}
-  ~PruningScope() { tls.pruning = before; }
-  PruningScope(const PruningScope&) = delete;
-  const Pruning* before;
-};
 
 void Task::apply(Node* n, Gradients& grads, Gradients& grads_in) {
   Pruning pruning{n, &Task::wants, this};

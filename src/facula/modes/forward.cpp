@@ -6,6 +6,7 @@
 
 #include "facula/autograd/accumulate.h"
 #include "facula/autograd/engine.h"
+#include "facula/autograd/pruning.h"
 #include "facula/base/error.h"
 #include "facula/modes/batched.h"
 #include "facula/ops/create_functions.h"
@@ -208,7 +209,7 @@ std::vector<Tensor> Forward::by_reverse(TensorList outputs, const ForwardInputs&
   GradMode record(true);
   Gradients u = zero_gradients(*node, outputs), given = u, back(node->edges.size());
   {
-    Unpruned all;
+    PruningScope all(nullptr);
     node->apply(given, back);
   }
   std::vector<Tensor> roots, directions, leaves;

@@ -105,10 +105,4 @@ using ForwardRule = std::vector<Tensor> (*)(const ForwardCall& call);
 // forward_rule finds the rule of an operator by its kind or its name; null if there is none.
 ForwardRule forward_rule(const BoxedOp& op);
 
-// Unpruned makes nodes compute the gradients of all their edges, whatever backward pass runs.
-struct Unpruned {
-  const Pruning* before = std::exchange(tls.pruning, nullptr);
-  ~Unpruned() { tls.pruning = before; }
-};
-
 }  // namespace facula

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "facula/autograd/meta.h"
+#include "facula/autograd/pruning.h"
 #include "facula/modes/forward.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/create_functions.h"
@@ -89,7 +90,7 @@ Tangents pointwise(const ForwardCall& c) {
   const Tensor& r = c.result(0);
   Node* node = grad_fn(r);
   if (!node || r.is_complex()) return {};
-  Unpruned all;
+  PruningScope all(nullptr);
   Tensor total;
   for (size_t i = 0; i < c.args.size(); ++i) {
     if (c.args[i].is<Tensor>() && c.value(i).is_complex()) return {};

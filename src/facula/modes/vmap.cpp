@@ -326,8 +326,6 @@ int64_t push_vmap(int64_t size, Randomness randomness) {
   return level;
 }
 
-void pop_vmap() { InterpreterStack::of_thread().pop(StackSide::kAbove); }
-
 std::vector<const Vmap*> active_vmaps() {
   std::vector<const Vmap*> out;
   for (const auto& i : InterpreterStack::of_thread().active(StackSide::kAbove)) {

@@ -25,9 +25,9 @@ class FACULA_API Vmap final : public Interpreter {
   Randomness randomness_;
 };
 
-// push_vmap starts a level for the calling thread and gives its number; pop_vmap ends the last one.
+// push_vmap starts a level for the calling thread and gives its number; who pops the interpreter
+// ends it.
 FACULA_API int64_t push_vmap(int64_t size, Randomness randomness);
-FACULA_API void pop_vmap();
 // active_vmaps lists the levels that calls of this thread go to, outermost first.
 FACULA_API std::vector<const Vmap*> active_vmaps();
 

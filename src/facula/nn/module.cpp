@@ -9,6 +9,7 @@
 #include "facula/base/error.h"
 #include "facula/core/generator.h"
 #include "facula/core/thread_state.h"
+#include "facula/ops/assign_data.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula::nn {
@@ -26,15 +27,6 @@ std::string indented(const std::string& text) {
     if (c == '\n') out += "  ";
   }
   return out;
-}
-
-// become makes a tensor look at the data of another one, so that all handles of it see the change.
-void become(const Tensor& t, const Tensor& data) {
-  TensorImpl* p = t.impl();
-  replace_storage(p, data->storage);
-  p->dtype = data.dtype();
-  p->device = data.device();
-  set_geometry(p, data.sizes(), data.strides(), data.storage_offset());
 }
 
 void convert(const Module& module, std::optional<Device> device, std::optional<DType> dtype) {
@@ -57,7 +49,7 @@ void convert(const Module& module, std::optional<Device> device, std::optional<D
   plan(module.named_parameters());
   plan(module.named_buffers());
   for (Change& change : changes) {
-    become(change.tensor, change.data);
+    assign_data(change.tensor, change.data);
     if (change.grad.defined()) set_grad(change.tensor, change.grad);
   }
 }
@@ -240,7 +232,7 @@ void Module::copy_from(const Module& other) {
     for (const auto& [name, tensor] : mine) {
       Tensor data = clone(theirs.at(name)), gradient = grad(tensor);
       if (gradient.defined()) gradient = facula::to(gradient, data.device(), data.dtype());
-      become(tensor, data);
+      assign_data(tensor, data);
       if (gradient.defined()) set_grad(tensor, gradient);
     }
   };

@@ -1,6 +1,7 @@
 // Attributes of Tensor: geometry, type and device, gradient and history, views of real parts.
 #include "facula/autograd/meta.h"
 #include "facula/core/intercept.h"
+#include "facula/ops/assign_data.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/hidden_values.h"
 #include "facula/ops/math_functions.h"
@@ -103,11 +104,7 @@ void assign_data(const Tensor& t, PyObject* value) {
   bool same_kind = is_inexact(from.dtype()) || !requires_grad(t);
   FACULA_CHECK(same_kind, kRuntime, "data set to a tensor that requires gradients must be ",
                "floating point or complex dtype");
-  TensorImpl* p = t.impl();
-  replace_storage(p, from->storage);
-  p->dtype = from.dtype();
-  p->device = from.device();
-  set_geometry(p, from.sizes(), from.strides(), from.storage_offset());
+  facula::assign_data(t, from);
 }
 
 PyObject* reversed(const Tensor& t) {

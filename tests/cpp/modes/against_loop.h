@@ -39,15 +39,10 @@ inline Tensor under_vmap(const Mapped& f, const std::vector<Tensor>& args, unsig
   for (size_t i = 0; i < args.size(); ++i) {
     hidden.push_back(mapped >> i & 1 ? hide_batch(args[i], level) : args[i]);
   }
-  Tensor out;
-  try {
-    out = show_batch(f(hidden), level, size);
-  } catch (...) {
-    pop_vmap();
-    throw;
-  }
-  pop_vmap();
-  return out;
+  struct Pop {
+    ~Pop() { InterpreterStack::of_thread().pop(StackSide::kAbove); }
+  } pop;
+  return show_batch(f(hidden), level, size);
 }
 
 inline void expect_like_loop(const Mapped& f, const std::vector<Tensor>& args, unsigned mapped) {

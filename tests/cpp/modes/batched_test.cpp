@@ -43,8 +43,7 @@ TEST(Batched, HidesAndShowsBeneathHigherLevels) {
   EXPECT_TRUE(back.sizes() == IntList({2, 4}));
   EXPECT_FALSE(is_batched_at(back, outer));
   Tensor plain = show_batch(back, inner, 3);
-  pop_vmap();
-  pop_vmap();
+  for (int i = 0; i < 2; ++i) InterpreterStack::of_thread().pop(StackSide::kAbove);
   EXPECT_TRUE(equal(plain, transpose(x, 0, 1)));
 }
 
