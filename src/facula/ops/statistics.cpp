@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "facula/autograd/detach.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "facula/autograd/detach.h"
 #include "facula/autograd/meta.h"
 #include "facula/base/error.h"
 #include "facula/core/intercept.h"
 #include "facula/ops/convert_functions.h"
+#include "facula/ops/scatter_mode.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
