@@ -137,22 +137,28 @@ def _lerp(call: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+# The operators of each kind, and further arguments for an example.
 _KINDS = {
-    _unary: " ".join(_foreach._UNARY),
-    _binary: "clamp_max clamp_min div maximum minimum mul pow",
-    _scaled: "add sub",
-    _fused: "addcdiv addcmul",
-    _lerp: "lerp",
+    _unary: (" ".join(_foreach._UNARY), ""),
+    _binary: ("clamp_max clamp_min div maximum minimum mul pow", ", 2"),
+    _scaled: ("add sub", ", 2"),
+    _fused: ("addcdiv addcmul", ", [facula.ones(2)], [facula.ones(2)], value=3"),
+    _lerp: ("lerp", ", [facula.zeros(2)], 0.5"),
 }
 
 
 def _make() -> None:
-    for kind, names in _KINDS.items():
+    for kind, (names, more) in _KINDS.items():
         for name in (op + mark for op in names.split() for mark in ("", "_")):
             function = kind(getattr(_foreach, "_foreach_" + name))
             function.__name__ = function.__qualname__ = name
             what = "in place, to each tensor of a list" if name[-1] == "_" else "to each tensor"
-            function.__doc__ = f"Apply `{name.rstrip('_')}` {what}; see `facula.foreach`."
+            function.__doc__ = (
+                f"Apply `{name.rstrip('_')}` {what}; see `facula.foreach`.\n\n"
+                "Example:\n    >>> import facula\n"
+                f"    >>> results = facula.foreach.{name}([facula.ones(2)]{more})\n"
+                "    >>> len(results)\n    1\n"
+            )
             globals()[name] = function
             __all__.append(name)
     __all__.sort()
