@@ -69,12 +69,12 @@ pointwise("i0e(Tensor self)", "m_i0e(self)", result="float", types="floating", d
           names="special.i0e", doc="exp(-|x|) i0(x).")
 pointwise("i1(Tensor self)", "m_i1(self)", result="float", types="floating", grad={"self": "i1_backward(grad, self, result)"},
           names="special.i1", doc="The modified Bessel function of order 1.")
-composite("i1_backward(Tensor grad, Tensor self, Tensor result)", "grad * where(self == 0, 0.5, i0(self) - result / self)", names="",
+composite("i1_backward(Tensor grad, Tensor self, Tensor result)", "grad * where(self == 0, 0.5, i0(self) - result / where(self == 0, 1, self))", names="",
           doc="Gradient of i1.")
 pointwise("i1e(Tensor self)", "m_i1e(self)", result="float", types="floating", grad={"self": "i1e_backward(grad, self, result)"},
           names="special.i1e", doc="exp(-|x|) i1(x).")
 composite("i1e_backward(Tensor grad, Tensor self, Tensor result)",
-          "grad * where(self == 0, 0.5, i0e(self) - result * (sign(self) + reciprocal(self)))", names="", doc="Gradient of i1e.")
+          "grad * where(self == 0, 0.5, i0e(self) - result * (sign(self) + reciprocal(where(self == 0, 1, self))))", names="", doc="Gradient of i1e.")
 
 # ---- rounding
 for name, text in (("floor", "The largest integer not above."), ("ceil", "The smallest integer not below."),

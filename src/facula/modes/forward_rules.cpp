@@ -2,6 +2,7 @@
 // the derivative that their node knows; products, normalizations and selections have rules by hand.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <string_view>
 #include <utility>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 #include "facula/autograd/pruning.h"
 #include "facula/modes/forward.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/math_functions.h"
@@ -171,6 +173,20 @@ Tangents log_softmax_rule(const ForwardCall& c) {
   return {sub(t, along(mul(exp(r), t), c.args[1].integer()))};
 }
 
+// sum exp(x - r) * t over what came before, in logarithms and apart by the sign of t: nothing
+// overflows. Where only -inf came before, any tangent serves; it is 0.
+Tangents logcumsumexp_rule(const ForwardCall& c) {
+  const Tensor &x = c.value(0), &r = c.result(0);
+  if (r.is_complex() || r.dim() == 0 || r.numel() == 0) return {};
+  int64_t dim = c.args[1].integer();
+  Tensor t = c.tangent(0), none = full_like(r, Scalar(-INFINITY)), empty = eq(r, -INFINITY);
+  Tensor size = log(abs(where(eq(t, 0), 1, t))), base = where(empty, 0, r);
+  Tensor up = add(x, where(gt(t, 0), size, none)), down = add(x, where(lt(t, 0), size, none));
+  Tensor total =
+      sub(exp(sub(logcumsumexp(up, dim), base)), exp(sub(logcumsumexp(down, dim), base)));
+  return {where(empty, 0, total)};
+}
+
 // Operators that pick elements along a dimension: results are values and positions.
 template <bool kKeeps>
 Tangents picked(const ForwardCall& c) {
@@ -241,6 +257,7 @@ const std::unordered_map<std::string_view, ForwardRule>& rules() {
       {"addmv", added_product},
       {"softmax", softmax_rule},
       {"log_softmax", log_softmax_rule},
+      {"logcumsumexp", logcumsumexp_rule},
       {"max_dim", picked<false>},
       {"min_dim", picked<false>},
       {"mode", picked<false>},
