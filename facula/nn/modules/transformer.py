@@ -10,7 +10,7 @@ import facula
 from facula.nn import functional as F
 from facula.nn._functional_attention import _canonical_mask
 from facula.nn.init import xavier_uniform_
-from facula.nn.modules.activation import MultiheadAttention
+from facula.nn.modules.activation import GELU, MultiheadAttention, ReLU
 from facula.nn.modules.container import ModuleList
 from facula.nn.modules.dropout import Dropout
 from facula.nn.modules.linear import Linear
@@ -235,6 +235,13 @@ class TransformerDecoder(Module):
         return output if self.norm is None else self.norm(output)
 
 
+def _relu_or_gelu(activation: Any) -> int:
+    """1 for relu, 2 for gelu, 0 for another activation: what fused encoders ask for."""
+    if activation is F.relu or isinstance(activation, ReLU):
+        return 1
+    return 2 if activation is F.gelu or isinstance(activation, GELU) else 0
+
+
 class _Layer(Module):
     """What encoder and decoder layers share: the options and the block of two linear maps."""
 
@@ -273,6 +280,8 @@ class _Layer(Module):
         self.activation = (
             _get_activation_fn(activation) if isinstance(activation, str) else activation
         )
+        if len(self._attentions) == 1:
+            self.activation_relu_or_gelu = _relu_or_gelu(self.activation)
 
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)

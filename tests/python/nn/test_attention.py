@@ -196,3 +196,10 @@ def test_nothing_to_attend(shape, need_weights):
     assert out.shape == shape
     out.sum().backward()
     assert x.grad.shape == shape
+
+
+@pytest.mark.parametrize("activation, kind", [
+    ("relu", 1), (F.relu, 1), (nn.ReLU(), 1), ("gelu", 2), (nn.GELU(), 2), (facula.tanh, 0),
+])  # fmt: skip
+def test_encoder_layers_tell_their_activation(activation, kind):
+    assert nn.TransformerEncoderLayer(4, 2, activation=activation).activation_relu_or_gelu == kind
