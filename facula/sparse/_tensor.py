@@ -7,6 +7,7 @@ which looks them up in `_table.TABLE` and refuses what is not there by name.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from facula import _C
@@ -123,6 +124,14 @@ class SparseTensor(_C.Tensor):
                 return func(*args, **kwargs)
             finally:
                 _C._set_torch_function_disabled(before)
+        own = SparseTensor.__dict__.get(name)
+        if (
+            isinstance(own, FunctionType)
+            and not name.startswith("__")
+            and args
+            and is_sparse(args[0])
+        ):
+            return own(*args, **kwargs)  # a method of strided tensors, taken from the class
         if name.endswith("_") and not name.endswith("__") and args and is_sparse(args[0]):
             found = TABLE.get(name[:-1])
             if found is not None:
