@@ -201,3 +201,26 @@ def test_parts_of_optimisers_and_modules_under_their_names():
     assert not _global_forward_hooks
     net = facula.func.functional_call(layer, parameter_and_buffer_dicts={}, args=(p,))
     assert facula.equal(net, layer(p))
+
+
+def test_older_name_of_distributed_tensors():
+    import facula.distributed._tensor as older
+    import facula.distributed.tensor as newer
+    from facula.distributed._tensor.experimental import implicit_replication
+    from facula.distributed._tensor.placement_types import Shard
+
+    assert older.DTensor is newer.DTensor and Shard is older.Shard
+    with pytest.raises(NotImplementedError, match="implicit_replication"):
+        implicit_replication()
+    with pytest.raises(AttributeError):
+        _ = older.nothing
+
+
+def test_types_of_loader_arguments():
+    from facula.utils.data import dataloader
+
+    def collate(
+        batch: dataloader._collate_fn_t, start: dataloader._worker_init_fn_t | None = None
+    ) -> None: ...
+
+    assert set(collate.__annotations__) == {"batch", "start", "return"}

@@ -26,6 +26,10 @@ from facula.utils.data.sampler import (
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
+# Types of arguments by the names under which libraries import them.
+_collate_fn_t = Callable[[list[Any]], Any]
+_worker_init_fn_t = Callable[[int], None]
+
 
 class _DatasetKind:
     """The two kinds of dataset: found by key and streamed."""
