@@ -64,7 +64,7 @@ pointwise("threshold(Tensor self, Scalar threshold, Scalar value)", "value if se
           names=f"threshold {F}threshold", method=False, inplace=True,
           check="check_number({self}, threshold, true), check_number({self}, value)", grad={"self": "where(self <= threshold, 0, grad)"},
           inplace_grad={"self": "where(result <= threshold, 0, grad)"}, doc="`value` where `self` is at most the threshold.")
-composite("gelu(Tensor self, *, str approximate='none')", names=f"{F}gelu", out="exact", doc="`x * Phi(x)`, exact or by tanh (Hendrycks 2016).")
+composite("gelu(Tensor self, *, str approximate='none')", overlap="whole", names=f"{F}gelu", out="exact", doc="`x * Phi(x)`, exact or by tanh (Hendrycks 2016).")
 composite("gelu_(Tensor self, *, str approximate='none')", names=f"{F}gelu_", out=False, doc="In-place gelu.")
 pointwise("gelu_erf(Tensor self)", "0.5 * self * (1 + erf(self * 0.7071067811865476))", types="floating", names="", method=False, inplace=True,
           d={"self": "0.5 * (1 + erf(self * 0.7071067811865476)) + 0.3989422804014327 * self * exp(-0.5 * self * self)"}, cost=6,

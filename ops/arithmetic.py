@@ -14,7 +14,7 @@ pointwise("mul(Tensor|Scalar self, Tensor|Scalar other)", "self * other", d={"se
 pointwise("div(Tensor|Scalar self, Tensor|Scalar other)", "self / other", result="float",
           grad={"self": "grad / conj_number(other)", "other": "-grad * conj_number((self / other) / other)"},
           names="div divide true_divide", method=True, doc="True division, element by element with broadcasting.")
-composite("div_mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode)", names="div divide", method=True,
+composite("div_mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode)", overlap="whole", names="div divide", method=True,
           doc="Division, rounded as `rounding_mode` says: None, 'trunc' or 'floor'.")
 composite("div_mode_(Tensor self, Tensor|Scalar other, *, str? rounding_mode)", names="Tensor.div_ Tensor.divide_", out=False,
           doc="In-place division with rounding.")
@@ -34,12 +34,12 @@ pointwise("fmod(Tensor self, Tensor|Scalar other)", "m_fmod(self, other)", types
 pointwise("pow(Tensor self, Tensor|Scalar exponent)", "m_pow(self, exponent)", types="number",
           grad={"self": "pow_backward_self(grad, self, exponent)", "exponent": "pow_backward_exponent(grad, self, exponent, result)"},
           check='check_integer_power(self, exponent)', cost=8, doc="`self` to the power of `exponent`.")
-manual("pow_number(Scalar self, Tensor exponent)", names="pow", method=False,
+manual("pow_number(Scalar self, Tensor exponent)", overlap="whole", names="pow", method=False,
        grad={"exponent": "pow_backward_exponent(grad, self, exponent, result)"}, doc="A number to the powers of a tensor.")
 composite("pow_backward_self(Tensor grad, Tensor self, Tensor|Scalar exponent)", names="", doc="grad * exponent * self**(exponent - 1).")
 composite("pow_backward_exponent(Tensor grad, Tensor|Scalar self, Tensor exponent, Tensor result)", names="",
           doc="grad * result * log(self), 0 where self is 0 and the exponent is not negative.")
-composite("float_power(Tensor|Scalar self, Tensor|Scalar exponent)", out="exact", method=True, doc="pow in double precision.")
+composite("float_power(Tensor|Scalar self, Tensor|Scalar exponent)", overlap="whole", out="exact", method=True, doc="pow in double precision.")
 composite("float_power_(Tensor self, Tensor|Scalar exponent)", names="Tensor.float_power_", out=False, doc="In-place float_power.")
 
 pointwise("neg(Tensor self)", "m_neg(self)", types="number", d={"self": "-1"}, names="neg negative", doc="`-self`.",
@@ -54,7 +54,7 @@ composite("sgn_backward(Tensor grad, Tensor self, Tensor result)", names="", doc
 pointwise("reciprocal(Tensor self)", "m_reciprocal(self)", result="float", d={"self": "-result * result"}, doc="`1 / self`.")
 pointwise("square_number(Tensor self)", "self * self", types="number", d={"self": "2 * self"}, names="", method=False, inplace=True,
           doc="`self * self` of numbers.")
-composite("square(Tensor self)", doc="`self * self`; bool counts as an integer.")
+composite("square(Tensor self)", overlap="whole", doc="`self * self`; bool counts as an integer.")
 composite("square_(Tensor self)", names="square_", out=False, doc="In-place square.")
 pointwise("maximum(Tensor self, Tensor other)", "m_maximum(self, other)", types="real",
           grad={"self": "max_share(grad, self, other)", "other": "max_share(grad, other, self)"},

@@ -35,9 +35,9 @@ manual("eye_m(int n, int m)", factory=True, names="eye", doc="A matrix with ones
 manual("tril_indices(int row, int col, int offset=0)", factory=True, out=False, doc="Row and column numbers of the lower triangle.")
 manual("triu_indices(int row, int col, int offset=0)", factory=True, out=False, doc="Row and column numbers of the upper triangle.")
 manual("scalar_tensor(Scalar s)", factory=True, out=False, doc="A 0-d tensor.")
-manual("complex(Tensor real, Tensor imag)", linear=True, grad={"real": "real(grad)", "imag": "imag(grad)"},
+manual("complex(Tensor real, Tensor imag)", overlap="whole", linear=True, grad={"real": "real(grad)", "imag": "imag(grad)"},
        out="exact", doc="A complex tensor of a real and an imaginary part.")
-composite("polar(Tensor abs, Tensor angle)", "complex(abs * cos(angle), abs * sin(angle))",
+composite("polar(Tensor abs, Tensor angle)", "complex(abs * cos(angle), abs * sin(angle))", overlap="whole",
           out="exact", doc="A complex tensor of absolute values and angles.")
 manual("real_view(Tensor self)", linear=True, batch="leading", names="", grad={"self": "complex(grad, zeros_like(grad))"}, doc="The real parts of a complex tensor, as a view.")
 manual("imag_view(Tensor self)", linear=True, batch="leading", names="", grad={"self": "complex(zeros_like(grad), grad)"}, doc="The imaginary parts, as a view.")

@@ -2,43 +2,43 @@
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 # ---- along one dimension
-manual("index_select(Tensor self, int dim, Tensor index)", linear=True, grad={"self": "index_select_backward(grad, shape(self), dim, index)"},
+manual("index_select(Tensor self, int dim, Tensor index)", overlap="none", linear=True, grad={"self": "index_select_backward(grad, shape(self), dim, index)"},
        out="exact", doc="The slices of a dimension at the given positions.")
 composite("index_select_backward(Tensor grad, int[] sizes, int dim, Tensor index)", names="")
-manual("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", linear=True,
+manual("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", overlap="none", linear=True,
        grad={"self": "gather_backward(grad, shape(self), dim, index)"}, out="exact", doc="For each position of `index`, the element of `self` there with coordinate `dim` replaced.")
 composite("gather_backward(Tensor grad, int[] sizes, int dim, Tensor index)", names="")
-composite("take_along_dim(Tensor self, Tensor indices, int? dim=None)", out="exact", doc="gather with broadcasting; of all elements without a dimension.")
-manual("scatter(Tensor self, int dim, Tensor index, Tensor src)", out="exact", linear=True, inplace="direct",
+composite("take_along_dim(Tensor self, Tensor indices, int? dim=None)", overlap="none", out="exact", doc="gather with broadcasting; of all elements without a dimension.")
+manual("scatter(Tensor self, int dim, Tensor index, Tensor src)", overlap="whole", out="exact", linear=True, inplace="direct",
        grad={"self": "scatter_value(grad, dim, index, 0)", "src": "gather(grad, dim, index)"},
        doc="Writes `src` at the positions of `index` along a dimension.")
-manual("scatter_value(Tensor self, int dim, Tensor index, Scalar value)", out="exact", names="scatter", method=True, inplace="direct",
+manual("scatter_value(Tensor self, int dim, Tensor index, Scalar value)", overlap="whole", out="exact", names="scatter", method=True, inplace="direct",
        grad={"self": "scatter_value(grad, dim, index, 0)"}, doc="Writes one value at the positions of `index` along a dimension.")
-manual("scatter_combined(Tensor self, int dim, Tensor index, Tensor src, *, str reduce)", out="exact", names="scatter", method=True, inplace="direct",
+manual("scatter_combined(Tensor self, int dim, Tensor index, Tensor src, *, str reduce)", overlap="whole", out="exact", names="scatter", method=True, inplace="direct",
        nondifferentiable="scatter_reduce is the differentiable form", doc="Adds (`add`) or multiplies (`multiply`) at the positions of `index`.")
-manual("scatter_value_combined(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)", out="exact", names="scatter", method=True,
+manual("scatter_value_combined(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)", overlap="whole", out="exact", names="scatter", method=True,
        inplace="direct", nondifferentiable="scatter_reduce is the differentiable form", doc="Adds or multiplies one value.")
-manual("scatter_add(Tensor self, int dim, Tensor index, Tensor src)", out="exact", linear=True, inplace="direct",
+manual("scatter_add(Tensor self, int dim, Tensor index, Tensor src)", overlap="whole", out="exact", linear=True, inplace="direct",
        grad={"self": "grad", "src": "gather(grad, dim, index)"}, doc="Adds `src` at the positions of `index` along a dimension.")
-manual("scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True)", out="exact", inplace="direct",
+manual("scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True)", overlap="whole", out="exact", inplace="direct",
        grad={("self", "src"): "scatter_reduce_backward(grad, self, src, result, dim, index, reduce, include_self, mask)"},
        inplace_grad={("self", "src"): "scatter_reduce_backward(grad, self, src, result, dim, index, reduce, include_self, mask)"},
        doc="Combines `src` at the positions of `index`: sum, prod, mean, amax or amin.")
 composite("scatter_reduce_backward(Tensor grad, Tensor self, Tensor src, Tensor result, int dim, Tensor index, str reduce, bool include_self,"
           " bool[] mask) -> (Tensor self, Tensor src)", names="")
-manual("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)", out="exact", linear=True, inplace="direct",
+manual("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)", overlap="whole", out="exact", linear=True, inplace="direct",
        grad={"self": "grad", "source": "index_add_backward(grad, dim, index, shape(source), alpha)"},
        doc="Adds `alpha * source` to the slices at the given positions.")
 composite("index_add_backward(Tensor grad, int dim, Tensor index, int[] sizes, Scalar alpha)", names="")
-manual("index_copy(Tensor self, int dim, Tensor index, Tensor source)", out="exact", linear=True, inplace="direct",
+manual("index_copy(Tensor self, int dim, Tensor index, Tensor source)", overlap="whole", out="exact", linear=True, inplace="direct",
        grad={"self": "index_fill(grad, dim, index, 0)", "source": "index_add_backward(grad, dim, index, shape(source), 1)"},
        doc="Writes the slices of `source` at the given positions.")
-manual("index_fill(Tensor self, int dim, Tensor index, Scalar value)", inplace="direct", grad={"self": "index_fill(grad, dim, index, 0)"},
+manual("index_fill(Tensor self, int dim, Tensor index, Scalar value)", overlap="whole", inplace="direct", grad={"self": "index_fill(grad, dim, index, 0)"},
        doc="Writes one value into the slices at the given positions.")
-manual("index_fill_tensor(Tensor self, int dim, Tensor index, Tensor value)", names="index_fill", method=True, inplace="direct",
+manual("index_fill_tensor(Tensor self, int dim, Tensor index, Tensor value)", overlap="whole", names="index_fill", method=True, inplace="direct",
        grad={"self": "index_fill(grad, dim, index, 0)", "value": "sum(grad - index_fill(grad, dim, index, 0))"},
        doc="Writes a 0-d tensor into the slices at the given positions.")
-manual("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True)", out="exact", inplace="direct",
+manual("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True)", overlap="whole", out="exact", inplace="direct",
        grad={("self", "source"): "index_reduce_backward(grad, self, source, result, dim, index, reduce, include_self, mask)"},
        inplace_grad={("self", "source"): "index_reduce_backward(grad, self, source, result, dim, index, reduce, include_self, mask)"},
        doc="Combines slices of `source` at the given positions: prod, mean, amax or amin.")
@@ -49,19 +49,19 @@ composite("index_reduce_backward(Tensor grad, Tensor self, Tensor source, Tensor
 manual("index(Tensor self, Tensor?[] indices)", linear=True, names="", devices="any", grad={"self": "index_backward(grad, shape(self), indices)"},
        doc="Advanced indexing: each given index tensor (or mask) takes the place of its dimension.")
 composite("index_backward(Tensor grad, int[] sizes, Tensor?[] indices)", names="")
-manual("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False)", linear=True, inplace="direct",
+manual("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False)", overlap="whole", linear=True, inplace="direct",
        grad={"self": "index_put_backward_self(grad, indices, accumulate)", "values": "index_put_backward_values(grad, indices, shape(values))"},
        doc="Writes or adds values where index tensors (or masks) point.", devices="any")
 composite("index_put_backward_self(Tensor grad, Tensor?[] indices, bool accumulate)", names="")
 composite("index_put_backward_values(Tensor grad, Tensor?[] indices, int[] sizes)", names="")
-manual("take(Tensor self, Tensor index)", linear=True, grad={"self": "put(zeros_shaped(grad, shape(self)), index, grad, True)"},
+manual("take(Tensor self, Tensor index)", overlap="none", linear=True, grad={"self": "put(zeros_shaped(grad, shape(self)), index, grad, True)"},
        out="exact", doc="The elements at positions in row-major order.")
 composite("zeros_shaped(Tensor like, int[] sizes)", names="", doc="Zeros with the dtype and device of a tensor.")
-manual("put(Tensor self, Tensor index, Tensor source, bool accumulate=False)", inplace="direct",
+manual("put(Tensor self, Tensor index, Tensor source, bool accumulate=False)", overlap="whole", inplace="direct",
        grad={"self": "grad if accumulate else put(grad, index, zeros_shaped(grad, shape(source)), False)",
              "source": "reshape(take(grad, index), shape(source))"},
        doc="Writes or adds at positions in row-major order.")
-manual("masked_select(Tensor self, Tensor mask)", linear=True, grad={"self": "masked_select_backward(grad, shape(self), mask)"},
+manual("masked_select(Tensor self, Tensor mask)", overlap="none", linear=True, grad={"self": "masked_select_backward(grad, shape(self), mask)"},
        out="exact", doc="The elements where `mask` is true, as one dimension.")
 composite("masked_select_backward(Tensor grad, int[] sizes, Tensor mask)", names="")
 manual("masked_scatter(Tensor self, Tensor mask, Tensor source)", linear=True, inplace="direct", out=False,

@@ -20,7 +20,7 @@ composite("fill_diagonal_(Tensor self, Scalar fill_value, bool wrap=False)", nam
 composite("polygamma_(Tensor self, int n)", names="Tensor.polygamma_", doc="polygamma in place.")
 
 # ---- mantissas and exponents
-manual("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", out="exact", batch="leading", tuple_name="frexp",
+manual("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", overlap="whole", out="exact", batch="leading", tuple_name="frexp",
        grad={"self": "ldexp_whole(grad_mantissa, -cast(exponent, dtype(self)))"},
        doc="A mantissa of absolute value in [1/2, 1) and an integer exponent: `self = mantissa * 2^exponent`.")
 

@@ -41,7 +41,7 @@ pointwise("atan2(Tensor self, Tensor other)", "m_atan2(self, other)", result="fl
 composite("atan2_scale(Tensor self, Tensor other)", names="", doc="1 / (self^2 + other^2), 0 at the origin.")
 pointwise("sigmoid(Tensor self)", "m_sigmoid(self)", result="float", d={"self": "result * (1 - result)"},
           names="sigmoid special.expit", method=True, doc="`1 / (1 + exp(-self))`.")
-composite("logit(Tensor self, float? eps=None)", names="logit special.logit", method=True, inplace=True, doc="`log(self / (1 - self))`, clamped to [eps, 1 - eps].")
+composite("logit(Tensor self, float? eps=None)", overlap="whole", names="logit special.logit", method=True, inplace=True, doc="`log(self / (1 - self))`, clamped to [eps, 1 - eps].")
 pointwise("logit_plain(Tensor self)", "m_log(self / (1 - self))", result="float", types="floating",
           grad={"self": "grad / (self * (1 - self))"}, names="", method=False, doc="log(x / (1 - x)).")
 pointwise("erf(Tensor self)", "m_erf(self)", result="float", types="floating", d={"self": "1.1283791670955126 * exp(-(self * self))"},
@@ -83,7 +83,7 @@ for name, text in (("floor", "The largest integer not above."), ("ceil", "The sm
               names="trunc fix" if name == "trunc" else name, method=True, doc=text)
 pointwise("round(Tensor self)", "m_round(self)", types="real_number", grad={"self": "zeros_like(grad)"}, names="round special.round",
           method=True, doc="The nearest integer, halves to even.")
-composite("round_decimals(Tensor self, *, int decimals=0)", names="round special.round", method=True, inplace=True, doc="Rounds to decimal places.")
+composite("round_decimals(Tensor self, *, int decimals=0)", overlap="whole", names="round special.round", method=True, inplace=True, doc="Rounds to decimal places.")
 pointwise("frac(Tensor self)", "m_frac(self)", types="floating", grad={"self": "grad"}, doc="`self - trunc(self)`.")
 
 # ---- angles and complex numbers
@@ -105,11 +105,11 @@ pointwise("copysign(Tensor self, Tensor|Scalar other)", "m_copysign(self, other)
 composite("copysign_slope(Tensor self, Tensor result)", "where(self == 0, 0, result / self)", names="", doc="Slope of copysign.")
 pointwise("nextafter_wide(Tensor self, Tensor other)", "m_nextafter(self, other)", types="floating", names="", method=False,
           grad={"self": "where(self == other, 0, grad)", "other": "zeros_like(grad)"}, doc="The next float or double towards `other`.")
-composite("nextafter(Tensor self, Tensor other)", inplace=True, doc="The next number of the dtype towards `other`.")
+composite("nextafter(Tensor self, Tensor other)", overlap="whole", inplace=True, doc="The next number of the dtype towards `other`.")
 pointwise("logaddexp(Tensor self, Tensor other)", "m_logaddexp(self, other) if self + other == self + other else m_maximum(self, other)", types="floating", names="", inplace=False,
           grad={"self": "grad * sigmoid_difference(self, other)", "other": "grad * sigmoid_difference(other, self)"},
           doc="`log(exp(self) + exp(other))` of real numbers.")
-composite("logaddexp_any(Tensor self, Tensor other)", names="logaddexp", method=True, doc="`log(exp(self) + exp(other))`.")
+composite("logaddexp_any(Tensor self, Tensor other)", overlap="whole", names="logaddexp", method=True, doc="`log(exp(self) + exp(other))`.")
 composite("sigmoid_difference(Tensor a, Tensor b)", "where(logical_and(isinf(a), a == b), 0.5, sigmoid(a - b))", names="",
           doc="sigmoid(a - b), one half for equal infinities.")
 pointwise("logaddexp2(Tensor self, Tensor other)", "m_logaddexp2(self, other) if self + other == self + other else m_maximum(self, other)", types="floating",
@@ -123,17 +123,17 @@ pointwise("xlog1py(Tensor|Scalar self, Tensor|Scalar other)", "m_xlog1py(self, o
           grad={"self": "grad * masked_log1p(self, other)", "other": "grad * (self / add(other, 1))"}, names="special.xlog1py", method=False,
           doc="`self * log1p(other)`, 0 where `self` is 0.")
 composite("masked_log1p(Tensor|Scalar self, Tensor|Scalar other)", names="", doc="log1p(other), 0 where self is 0 and other is at most -1.")
-composite("heaviside(Tensor self, Tensor values)", out="exact", inplace=True, doc="0 below 0, `values` at 0, 1 above.")
-composite("ldexp(Tensor self, Tensor other)", inplace=True, doc="`self * 2^other`.")
+composite("heaviside(Tensor self, Tensor values)", overlap="whole", out="exact", inplace=True, doc="0 below 0, `values` at 0, 1 above.")
+composite("ldexp(Tensor self, Tensor other)", overlap="whole", inplace=True, doc="`self * 2^other`.")
 pointwise("ldexp_whole(Tensor self, Tensor other)", "m_ldexp(self, other)", types="floating", names="", method=False, inplace=False,
           grad={"self": "ldexp_whole(grad, other)"}, doc="`self * 2^other` of whole exponents.")
 pointwise("gcd(Tensor self, Tensor other)", "m_gcd(self, other)", types="integer", doc="The greatest common divisor.")
 pointwise("lcm(Tensor self, Tensor other)", "m_lcm(self, other)", types="integer", doc="The least common multiple.")
-composite("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", method=True, inplace=True,
+composite("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None)", overlap="whole", method=True, inplace=True,
           doc="Replaces NaN and infinities by numbers.")
 composite("resolve_conj(Tensor self)", "self", out=False, doc="`self`: conjugates are always materialised.")
 composite("resolve_neg(Tensor self)", "self", out=False, doc="`self`: negatives are always materialised.")
-composite("polygamma(int n, Tensor self)", "polygamma_checked(n, self)", names="polygamma special.polygamma", method=False,
+composite("polygamma(int n, Tensor self)", "polygamma_checked(n, self)", overlap="whole", names="polygamma special.polygamma", method=False,
           doc="The n-th derivative of digamma.")
 composite("polygamma_method(Tensor self, int n)", "polygamma_checked(n, self)", names="Tensor.polygamma", method=False, out=False,
           doc="The n-th derivative of digamma.")

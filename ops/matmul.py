@@ -15,23 +15,23 @@ manual("dot(Tensor self, Tensor tensor)", grad={"self": "grad * conj_complex(ten
        out="exact", doc="The sum of the products of two vectors' elements.")
 manual("vdot(Tensor self, Tensor other)", grad={"self": "conj_complex(grad) * other", "other": "grad * self"},
        out="exact", doc="The dot product with the first vector conjugated.")
-composite("outer(Tensor self, Tensor vec2)", names="outer ger", doc="All products of the elements of two vectors.")
-manual("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
+composite("outer(Tensor self, Tensor vec2)", overlap="none", names="outer ger", doc="All products of the elements of two vectors.")
+manual("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)", overlap="whole", inplace=True,
        grad={"self": "scaled(grad, beta)",
              "mat1": "scaled(linear_input_grad(grad, transpose(mat2, 0, 1)), alpha)",
              "mat2": "scaled(linear_weight_grad(conj_complex(mat1), conj_complex(grad)), alpha)"},
        out="exact", doc="`beta * self + alpha * mat1 @ mat2`.")
-manual("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
+manual("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)", overlap="whole", inplace=True,
        grad={"self": "scaled(grad, beta)", "batch1": "scaled(bmm(grad, swap_conj(batch2)), alpha)",
              "batch2": "scaled(bmm(swap_conj(batch1), grad), alpha)"},
        out="exact", doc="`beta * self + alpha * batch1 @ batch2` for batches of matrices.")
-manual("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
+manual("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1)", overlap="whole", inplace=True,
        grad={"self": "scaled(grad, beta)", "mat": "scaled(outer(grad, conj_complex(vec)), alpha)",
              "vec": "scaled(mv(swap_conj(mat), grad), alpha)"},
        out="exact", doc="`beta * self + alpha * mat @ vec`.")
-composite("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
+composite("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)", overlap="whole", inplace=True,
           out="exact", doc="`beta * self + alpha * ` the sum of `batch1 @ batch2` over the batch.")
-composite("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1)", inplace=True,
+composite("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1)", overlap="whole", inplace=True,
           doc="`beta * self + alpha * outer(vec1, vec2)`.")
 composite("matmul(Tensor self, Tensor other)", names="matmul linalg.matmul", method=True,
           out="exact", doc="The product of matrices, vectors, or broadcast batches of matrices.")
@@ -56,8 +56,8 @@ composite("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=No
           doc="`input1 @ weight[k] @ input2` for each output feature k, plus the bias.")
 
 # ---- contractions
-composite("inner(Tensor self, Tensor other)", doc="Sums of products over the last dimensions.")
-composite("kron(Tensor self, Tensor other)", doc="The Kronecker product.")
+composite("inner(Tensor self, Tensor other)", overlap="whole", doc="Sums of products over the last dimensions.")
+composite("kron(Tensor self, Tensor other)", overlap="none", doc="The Kronecker product.")
 composite("tensordot_dims(Tensor self, Tensor other, int[] dims_self, int[] dims_other)", out="exact", names="_tensordot",
           doc="Sums of products over the given dimensions of both tensors.")
 composite("multi_dot(Tensor[] tensors)", out="exact", names="linalg.multi_dot",

@@ -30,17 +30,17 @@ manual("amin(Tensor self, int[]? dim=None, bool keepdim=False)", batch="along",
 composite("extreme_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim)", names="")
 manual("max(Tensor self)", grad={"self": "extreme_backward(grad, self, result, None, False)"}, doc="The largest element.")
 manual("min(Tensor self)", grad={"self": "extreme_backward(grad, self, result, None, False)"}, doc="The smallest element.")
-composite("max_other(Tensor self, Tensor other)", "maximum(self, other)", names="max", method=True, doc="The larger element of two tensors.")
-manual("max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", batch="along", names="max", method=True,
+composite("max_other(Tensor self, Tensor other)", "maximum(self, other)", overlap="whole", names="max", method=True, doc="The larger element of two tensors.")
+manual("max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", overlap="none", batch="along", names="max", method=True,
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, tuple_name="max",
        out="exact", doc="The largest elements along a dimension, and the first positions where they stand.")
-composite("min_other(Tensor self, Tensor other)", "minimum(self, other)", names="min", method=True, doc="The smaller element of two tensors.")
-manual("min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", batch="along", names="min", method=True,
+composite("min_other(Tensor self, Tensor other)", "minimum(self, other)", overlap="whole", names="min", method=True, doc="The smaller element of two tensors.")
+manual("min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", overlap="none", batch="along", names="min", method=True,
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, tuple_name="min",
        out="exact", doc="The smallest elements along a dimension, and the first positions where they stand.")
 composite("picked_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim)", names="",
           doc="Zeros with the gradient at the picked positions.")
-composite("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", tuple_name="aminmax",
+composite("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", overlap="none", tuple_name="aminmax",
           out="exact", doc="The smallest and the largest element.")
 manual("argmax(Tensor self, int? dim=None, bool keepdim=False)", nondifferentiable="positions",
        out="exact", doc="The first position of the largest element, of all elements or along a dimension.")
@@ -74,15 +74,15 @@ composite("norm(Tensor self, Scalar? p=2, int[]? dim=None, bool keepdim=False, *
 composite("norm_named(Tensor self, str p, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", out="exact", names="norm", method=True,
           doc="The Frobenius (`fro`) norm over dimensions.")
 composite("dist(Tensor self, Tensor other, Scalar p=2)", doc="The p-norm of a difference.", out=False)
-composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm)", inplace=True, out="exact", doc="Scales the slices of a dimension down to a largest p-norm.")
+composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm)", overlap="whole", inplace=True, out="exact", doc="Scales the slices of a dimension down to a largest p-norm.")
 manual("logsumexp(Tensor self, int[] dim, bool keepdim=False)", batch="along", names="logsumexp special.logsumexp", method=True,
        grad={"self": "logsumexp_backward(grad, self, result, dim, keepdim)"}, doc="`log(sum(exp(self)))` over dimensions, without overflow.")
 composite("logsumexp_backward(Tensor grad, Tensor self, Tensor result, int[] dim, bool keepdim)", names="")
 
 # ---- scans
-manual("cumsum(Tensor self, int dim, *, DType? dtype=None)", linear=True, batch="along", inplace=True, grad={"self": "flip(cumsum(flip(grad, dim), dim), dim)"},
+manual("cumsum(Tensor self, int dim, *, DType? dtype=None)", overlap="whole", linear=True, batch="along", inplace=True, grad={"self": "flip(cumsum(flip(grad, dim), dim), dim)"},
        doc="Running sums along a dimension.")
-manual("cumprod(Tensor self, int dim, *, DType? dtype=None)", batch="along", inplace=True, grad={"self": "cumprod_backward(grad, self, result, dim)"},
+manual("cumprod(Tensor self, int dim, *, DType? dtype=None)", overlap="whole", batch="along", inplace=True, grad={"self": "cumprod_backward(grad, self, result, dim)"},
        doc="Running products along a dimension.")
 composite("cumprod_backward(Tensor grad, Tensor self, Tensor result, int dim)", names="")
 manual("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", batch="along", tuple_name="cummax",
@@ -90,12 +90,12 @@ manual("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", batch=
 manual("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", batch="along", tuple_name="cummin",
        grad={"self": "scanned_backward(grad_values, dim, indices, shape(self))"}, out="exact", doc="Running minima along a dimension, and where they stand.")
 composite("scanned_backward(Tensor grad, int dim, Tensor indices, int[] sizes)", names="")
-manual("logcumsumexp(Tensor self, int dim)", batch="along", grad={"self": "logcumsumexp_backward(grad, self, result, dim)"},
+manual("logcumsumexp(Tensor self, int dim)", overlap="whole", batch="along", grad={"self": "logcumsumexp_backward(grad, self, result, dim)"},
        out="exact", doc="`log(cumsum(exp(self)))` along a dimension, without overflow.")
 composite("logcumsumexp_backward(Tensor grad, Tensor self, Tensor result, int dim)", names="")
 
 # ---- differences and integrals
-composite("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None)", doc="Differences of neighbours along a dimension, n times.")
+composite("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None)", overlap="none", doc="Differences of neighbours along a dimension, n times.")
 composite("trapezoid(Tensor y, Tensor x, *, int dim=-1)", names="trapezoid trapz", out=False, doc="The integral by the trapezoidal rule over points x.")
 composite("trapezoid_dx(Tensor y, *, Scalar dx=1, int dim=-1)", names="trapezoid trapz", out=False, doc="The integral by the trapezoidal rule with a fixed step.")
 composite("cumulative_trapezoid(Tensor y, Tensor x, *, int dim=-1)", out=False, doc="Running integrals by the trapezoidal rule over points x.")

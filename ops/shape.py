@@ -93,10 +93,10 @@ composite("fill(Tensor self, Tensor|Scalar value)", out=False, doc="A tensor lik
 composite("to_dtype_copy(Tensor self, DType dtype)", names="", doc="A converted copy.")
 
 # ---- joins and splits
-manual("cat(Tensor[] tensors, int dim=0)", linear=True, grad={"tensors": "cat_backward(grad, shapes(tensors), dim)"},
+manual("cat(Tensor[] tensors, int dim=0)", overlap="none", linear=True, grad={"tensors": "cat_backward(grad, shapes(tensors), dim)"},
        names="cat concat concatenate", doc="Joins tensors along a dimension.")
 composite("cat_backward(Tensor grad, int[] shapes, int dim) -> Tensor[]", names="", doc="The pieces of a gradient of cat.")
-composite("stack(Tensor[] tensors, int dim=0)", doc="Joins tensors along a new dimension.")
+composite("stack(Tensor[] tensors, int dim=0)", overlap="none", doc="Joins tensors along a new dimension.")
 composite("unbind(Tensor self, int dim=0) -> Tensor[]", doc="The slices of a dimension.")
 composite("split(Tensor self, int split_size, int dim=0) -> Tensor[]", names="split", method=True,
           doc="Pieces of equal size along a dimension; the last may be smaller.")
@@ -117,10 +117,10 @@ composite("vsplit(Tensor self, int sections) -> Tensor[]", method=True, doc="Spl
 composite("vsplit_indices(Tensor self, int[] indices) -> Tensor[]", names="vsplit", method=True, doc="Splits along dimension 0.")
 composite("dsplit(Tensor self, int sections) -> Tensor[]", method=True, doc="Splits along dimension 2.")
 composite("dsplit_indices(Tensor self, int[] indices) -> Tensor[]", names="dsplit", method=True, doc="Splits along dimension 2.")
-composite("hstack(Tensor[] tensors)", doc="Joins tensors column by column.")
-composite("vstack(Tensor[] tensors)", names="vstack row_stack", doc="Joins tensors row by row.")
-composite("dstack(Tensor[] tensors)", doc="Joins tensors along dimension 2.")
-composite("column_stack(Tensor[] tensors)", doc="Joins 1-d tensors as columns.")
+composite("hstack(Tensor[] tensors)", overlap="none", doc="Joins tensors column by column.")
+composite("vstack(Tensor[] tensors)", overlap="none", names="vstack row_stack", doc="Joins tensors row by row.")
+composite("dstack(Tensor[] tensors)", overlap="none", doc="Joins tensors along dimension 2.")
+composite("column_stack(Tensor[] tensors)", overlap="none", doc="Joins 1-d tensors as columns.")
 composite("atleast_1d(Tensor self)", names="_atleast_1d", method=False, out=False, doc="At least one dimension.")
 composite("atleast_2d(Tensor self)", names="_atleast_2d", method=False, out=False, doc="At least two dimensions.")
 composite("atleast_3d(Tensor self)", names="_atleast_3d", method=False, out=False, doc="At least three dimensions.")

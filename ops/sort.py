@@ -2,17 +2,17 @@
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
 # ---- orders
-manual("sort(Tensor self, int dim=-1, bool descending=False, *, bool? stable=None) -> (Tensor values, Tensor indices)", batch="along", tuple_name="sort",
+manual("sort(Tensor self, int dim=-1, bool descending=False, *, bool? stable=None) -> (Tensor values, Tensor indices)", overlap="whole", batch="along", tuple_name="sort",
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), True)"},
        out="exact", doc="The elements in order along a dimension, and where they stood. NaN is the largest; equal elements keep their order.")
 composite("argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False)", out=False, doc="The positions of the elements in order.")
-composite("msort(Tensor self)", out="exact", doc="The elements in order along the first dimension.")
-manual("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", batch="along", tuple_name="topk",
+composite("msort(Tensor self)", overlap="whole", out="exact", doc="The elements in order along the first dimension.")
+manual("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", overlap="whole", batch="along", tuple_name="topk",
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), True)"},
        out="exact", doc="The k largest (or smallest) elements along a dimension, in order, and where they stand.")
-manual("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", batch="along", tuple_name="kthvalue",
+manual("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", overlap="none", batch="along", tuple_name="kthvalue",
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"}, out="exact", doc="The k-th smallest element along a dimension, from 1.")
-manual("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", batch="along", tuple_name="mode",
+manual("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", overlap="none", batch="along", tuple_name="mode",
        grad={"self": "picked_backward(grad_values, dim, indices, shape(self), keepdim)"},
        out="exact", doc="The most frequent element along a dimension, and its last position.")
 for name, text in (("median", "The lower median; NaN if there is one"), ("nanmedian", "The lower median of the numbers that are not NaN")):

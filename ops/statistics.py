@@ -1,8 +1,8 @@
 """Covariances, histograms, distances between points, cross products, combinations."""
 # ruff: noqa: F821 - the row functions are put into scope by tools/opgen
 
-composite("cross(Tensor self, Tensor other, int? dim=None)", out="exact", doc="The cross product along a dimension of size 3; by default the first one.")
-composite("linalg_cross(Tensor self, Tensor other, *, int dim=-1)", out="exact", names="linalg.cross", doc="The cross product along a dimension of size 3.")
+composite("cross(Tensor self, Tensor other, int? dim=None)", overlap="none", out="exact", doc="The cross product along a dimension of size 3; by default the first one.")
+composite("linalg_cross(Tensor self, Tensor other, *, int dim=-1)", overlap="none", out="exact", names="linalg.cross", doc="The cross product along a dimension of size 3.")
 composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1)", "sum(conj(x) * y, dim)", out="exact", names="linalg.vecdot",
           doc="Inner products along a dimension, the first factor conjugated.")
 composite("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1)", "diagonal(A, offset, dim1, dim2)", names="linalg.diagonal",

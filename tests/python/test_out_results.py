@@ -110,6 +110,33 @@ def test_out_of_reductions_and_products_may_overlap():
     assert facula.mm(x, x, out=x).tolist() == wanted
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, o: facula.any(x, 0, out=o),
+        lambda x, o: facula.amax(x, 0, out=o),
+        lambda x, o: facula.linalg.norm(x, out=o[0]),
+    ],
+)
+def test_out_may_be_part_of_what_is_reduced(call):
+    x = facula.arange(16.0).view(4, 4)
+    wanted = call(x.clone(), facula.empty(4)).tolist()
+    assert call(x, x[1]).tolist() == wanted
+
+
+def test_positions_may_be_part_of_what_is_searched():
+    x = facula.arange(16).view(4, 4)
+    wanted = facula.argmax(x, 1).tolist()
+    assert facula.argmax(x, 1, out=x[1]).tolist() == wanted
+
+
+def test_a_refused_result_leaves_the_others_alone():
+    base, values = facula.arange(20), facula.zeros(4, 4, dtype=facula.int64)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        facula.sort(_square(base), 0, out=(values, base[2:18].view(4, 4)))
+    assert not values.any() and base.equal(facula.arange(20))
+
+
 def test_two_results_do_not_share_memory():
     x, out = facula.rand(4, 4), facula.empty(4)
     with pytest.raises(ValueError, match="overlap"):

@@ -74,10 +74,11 @@ def signature_code(row: Row) -> str:
     positional = sum(not p.keyword for p in params)
     array = f"{row.name}_params" if params else "nullptr"
     lines = [f"static Param {row.name}_params[] = {{{', '.join(cells)}}};"] if params else []
+    sharing = f", Sharing::k{row.overlap.title()}" if row.out and row.overlap != "any" else ""
     for mark in ("", "_") if row.inplace else ("",):  # overrides are given the form that was called
         name, own = public_name(row) + mark, python_params(row, mark)
         lines.append(f'static Signature {row.name}{mark}_signature{{"{name}", {json.dumps(error_text(own))}, {array}, {len(own)}, '
-                     f"{positional}}};")
+                     f"{positional}{sharing}}};")
     return "\n".join(lines)
 
 

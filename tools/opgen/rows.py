@@ -32,6 +32,8 @@ Common keywords
   out=        whether the function accepts out= (methods and in-place forms never do); default: pointwise, kernel, manual and
               composite rows with a public name and tensor results
               "exact": the out= tensors must have the dtypes of the results
+  overlap=    memory that an out= tensor may share with the arguments, as in PyTorch: "any" (the default of rows that are not
+              pointwise), "whole" (an argument's whole memory, the default of pointwise rows), "none"
   nondifferentiable="reason"   no gradient, on purpose
   factory=True   appends *, DType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False,
         bool requires_grad=False to the Python signature (C++: dtype and device, as the last two parameters)
@@ -64,7 +66,7 @@ FACTORY_CPP_PARAMS = [Param("DType?", "dtype", "None"), Param("Device?", "device
 KEYWORDS = {"grad", "d", "jvp", "types", "result", "names", "method", "inplace", "inplace_grad", "out",
             "nondifferentiable", "factory", "doc", "samples", "bool_inputs", "shape", "dtype", "family",
             "fused", "faults", "linear", "batch", "amp", "workspace", "cost", "notes", "tuple_name",
-            "devices", "check", "aliases"}
+            "devices", "check", "aliases", "overlap"}
 
 
 @dataclass
@@ -111,6 +113,11 @@ class Row:
                    and any("." not in n or n.split(".")[0] in ("linalg", "special", "fft")
                            for n in self.names))
         return self.options.get("out", default)
+
+    @property
+    def overlap(self) -> str:
+        """What an out= tensor may share with the arguments: any, whole or none."""
+        return self.options.get("overlap", "whole" if self.kind == "pointwise" else "any")
 
     @property
     def gradients(self) -> dict:

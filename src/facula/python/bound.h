@@ -54,12 +54,18 @@ struct Param {
 };
 
 // Signature is a row's parameter list. `text` is shown in errors: "add(Tensor input, ...)".
+// Sharing says what memory an out= tensor may share with the arguments: anything; an argument's
+// whole memory; nothing. Results are computed before they are stored, so that no operator needs
+// this: programs meet the refusals of PyTorch.
+enum class Sharing : uint8_t { kAny, kWhole, kNone };
+
 struct Signature {
   const char* name;
   const char* text;
   Param* params;
   uint8_t count;
   uint8_t positional;  // how many may be given by position
+  Sharing out = Sharing::kAny;
 };
 
 inline constexpr int kMaxArgs = 24;

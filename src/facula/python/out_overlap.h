@@ -6,10 +6,9 @@
 
 namespace facula::python {
 
-// refuse_overlap raises RuntimeError where `out` shares memory with a tensor among the arguments:
-// partly, for most operators; at all, for those that read what they have written already. `count`
-// is how many results the call has.
-void refuse_overlap(const Bound& b, int i, const Tensor& out, size_t count);
+// refuse_overlap raises RuntimeError where `out`, the tensor of argument i or one of its list, shares
+// more memory with another argument than the Signature of the call allows.
+void refuse_overlap(const Bound& b, int i, const Tensor& out);
 
 // refuse_shared_outs raises ValueError where two results would be stored in the same memory.
 void refuse_shared_outs(const char* name, std::span<const Tensor> outs);

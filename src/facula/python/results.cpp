@@ -95,10 +95,17 @@ void resize_out(const Tensor& out, const Tensor& result) {
   set_geometry(out.impl(), result.sizes(), strides, out->offset);
 }
 
-void store_out(const Bound& b, int i, PyObject* object, const Tensor& result, bool exact,
-               size_t count) {
+void refuse_repeats(const char* name, const Tensor& out) {
+  if (!overlaps_itself(out)) return;
+  raise_error(ErrorKind::kRuntime, name, "(): unsupported operation: more than one element of the ",
+              "written-to tensor refers to a single memory location. Please clone() the tensor ",
+              "before performing the operation.");
+}
+
+// check_out refuses what an out= tensor cannot take. All of a call are checked before one is
+// written.
+void check_out(const Bound& b, int i, const Tensor& out, const Tensor& result, bool exact) {
   const char* name = b.sig->name;
-  const Tensor& out = unwrap(object);
   if (grad_enabled() && (requires_grad(result) || requires_grad(out))) {
     raise_error(ErrorKind::kRuntime, name, "(): functions with out=... arguments don't support ",
                 "automatic differentiation, but one of the arguments requires grad.");
@@ -116,13 +123,13 @@ void store_out(const Bound& b, int i, PyObject* object, const Tensor& result, bo
                 device_text(result.device()), ", but got ", device_text(out.device()), " instead");
   }
   if (out.is_same(result)) return;
-  refuse_overlap(b, i, out, count);
+  refuse_overlap(b, i, out);
+  if (b.sig->out == Sharing::kNone || out.sizes() == result.sizes()) refuse_repeats(name, out);
+}
+
+void store_out(const Tensor& out, const Tensor& result) {
+  if (out.is_same(result)) return;
   if (!(out.sizes() == result.sizes())) resize_out(out, result);
-  if (overlaps_itself(out)) {
-    raise_error(ErrorKind::kRuntime, name, "(): unsupported operation: more than one element of ",
-                "the written-to tensor refers to a single memory location. Please clone() the ",
-                "tensor before performing the operation.");
-  }
   NoGrad off;
   gradient_ops.copy_inplace(out, result);
 }
@@ -134,7 +141,8 @@ PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact, cons
   PyObject* out = b.v[i];
   const char* name = b.sig->name;
   if (results.size() == 1 && is_tensor(out)) {
-    store_out(b, i, out, results[0], exact, 1);
+    check_out(b, i, unwrap(out), results[0], exact);
+    store_out(unwrap(out), results[0]);
     return Py_NewRef(out);
   }
   bool list = PyTuple_Check(out) || PyList_Check(out);
@@ -153,10 +161,8 @@ PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact, cons
     outs.push_back(unwrap(item));
   }
   refuse_shared_outs(name, outs);
-  for (size_t k = 0; k < results.size(); ++k) {
-    PyObject* item = PySequence_Fast_GET_ITEM(out, static_cast<Py_ssize_t>(k));
-    store_out(b, i, item, results[k], exact, results.size());
-  }
+  for (size_t k = 0; k < results.size(); ++k) check_out(b, i, outs[k], results[k], exact);
+  for (size_t k = 0; k < results.size(); ++k) store_out(outs[k], results[k]);
   if (results.size() == 1) return Py_NewRef(out);
   if (!type_name) return PySequence_Tuple(out);
   std::string named = str(type_name, "_out");
