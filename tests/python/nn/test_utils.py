@@ -56,6 +56,13 @@ def test_parameters_as_a_vector():
     utils.vector_to_parameters(facula.arange(9.0), net.parameters())
     assert array(net.weight).tolist() == [[0, 1], [2, 3], [4, 5]]
     assert array(net.bias).tolist() == [6, 7, 8]
+    for call in (
+        lambda: utils.parameters_to_vector([1.0]),
+        lambda: utils.vector_to_parameters(facula.ones(1), [1]),
+        lambda: utils.vector_to_parameters(1.0, net.parameters()),
+    ):
+        with pytest.raises(TypeError, match="expected facula.Tensor, but got: (int|float)"):
+            call()
 
 
 def test_functional_call():
