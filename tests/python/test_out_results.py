@@ -144,3 +144,13 @@ def test_two_results_do_not_share_memory():
     with pytest.raises(RuntimeError, match="single memory location"):
         facula.max(x, 0, out=(x[0], facula.empty(4, dtype=facula.int64)))
     assert facula.max(x, x, out=x) is x
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "nansum", "cumsum", "cumprod"])
+def test_a_dtype_that_out_does_not_have_is_refused(name):
+    out = facula.zeros(3) if name in ("sum", "prod", "mean", "nansum") else facula.zeros(2, 3)
+    f, x = getattr(facula, name), facula.ones(2, 3)
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float64"):
+        f(x, 0, dtype=facula.float64, out=out)
+    assert not out.any()
+    assert f(x, 0, dtype=facula.float32, out=out) is out and out.any()

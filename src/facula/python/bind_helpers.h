@@ -16,7 +16,7 @@ inline IntsArg ints_of(IntList list) {
 void apply_factory(Bound& b, int layout, int pin_memory, int requires_grad, Tensor& result);
 
 // follow_out makes the dtype of the out= tensor (argument `out`) that of the call where dtype= is
-// not given; factories refuse a dtype= that differs.
+// not given, and refuses a dtype= that differs.
 void follow_out(Bound& b, int out, int dtype, bool factory);
 
 }  // namespace facula::python

@@ -454,10 +454,16 @@ void follow_out(Bound& b, int out, int dtype, bool factory) {
   DType wanted = unwrap(b.v[out]).dtype();
   if (!b.v[dtype] || b.v[dtype] == Py_None) {
     b.v[dtype] = dtype_object(wanted);
-  } else if (DType given = b.dtype(dtype); factory && given != wanted) {
+    return;
+  }
+  DType given = b.dtype(dtype);
+  if (given == wanted) return;
+  if (factory) {
     raise_error(ErrorKind::kRuntime, b.sig->name, "(): dtype ", dtype_title(given),
                 " does not match dtype of out parameter (", dtype_title(wanted), ")");
   }
+  raise_error(ErrorKind::kRuntime, b.sig->name, "(): Expected out tensor to have dtype ",
+              dtype_name(given), ", but got ", dtype_name(wanted), " instead");
 }
 
 void apply_factory(Bound& b, int layout, int pin_memory, int grad, Tensor& result) {
