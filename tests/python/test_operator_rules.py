@@ -53,6 +53,25 @@ def test_number_bounds_take_no_gradient(inplace):
     assert grads(clamp(NAN, None), X) == [[0] * 6]
 
 
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("dtype", [facula.float16, facula.bfloat16])
+@pytest.mark.parametrize("bound", [0.1, 0.3])
+def test_a_rounded_bound_is_met_in_half_types(dtype, bound, inplace):
+    for low, high in ((bound, None), (None, bound), (bound, 2), (-1, bound)):
+        for create in (False, True):
+            x = facula.tensor([bound, 0.2], dtype=dtype, requires_grad=True)
+            y = (x * 1).clamp_(low, high) if inplace else x.clamp(low, high)
+            (g,) = facula.autograd.grad(y.sum(), x, create_graph=create)
+            inside = (low is None or low < 0.2) and (high is None or high > 0.2)
+            assert g.tolist() == [0, float(inside)]
+
+
+def test_clamp_of_integers_by_a_float_promotes():
+    x = facula.tensor([1, 2, 3])
+    for y in (x.clamp(min=1.5), x.clamp_min(1.5), x.clamp(1.5, 9)):
+        assert y.dtype == facula.float32 and y.tolist() == [1.5, 2, 3]
+
+
 def test_fmax_and_fmin_share_ties():
     other = [2.0] * 6
     assert grads(facula.fmax, X, other) == [[0, 0.5, 1, 0, 1, 1], [1, 0.5, 0, 1, 0, 0]]
@@ -185,16 +204,21 @@ def test_statistics_of_norms_have_the_parameters_dtype(dtype):
     assert empty[1].dtype == facula.float32 and empty[1].shape == (0,)
 
 
-def test_native_group_norm_has_gradients_of_its_statistics():
-    x = (facula.arange(36, dtype=facula.float64) * 0.37 % 1).reshape(2, 6, 3).requires_grad_()
+@pytest.mark.parametrize(
+    ("dtype", "rel"), [(facula.float64, 1e-7), (facula.float16, 0.02), (facula.bfloat16, 0.1)]
+)
+def test_native_group_norm_has_gradients_of_its_statistics(dtype, rel):
+    x = (facula.arange(36, dtype=facula.float64) * 0.37 % 1).reshape(2, 6, 3)
+    x = x.to(dtype).requires_grad_()
     _, mean, rstd = facula.native_group_norm(x, None, None, 2, 6, 3, 3, 1e-5)
-    up = facula.arange(6.0, dtype=facula.float64).reshape(2, 3)
+    assert mean.dtype == rstd.dtype == dtype
+    up = facula.arange(6.0, dtype=dtype).reshape(2, 3)
     (g,) = facula.autograd.grad((mean * up + rstd * (6 - up)).sum(), x)
     expected = [
         *(14.676073477, -14.676073477, -6.504740494, -0.328628892),
         *(0.996471669, 7.677448412, 3.279345579, -1.612678913),
     ]
-    assert g.flatten()[::5].tolist() == pytest.approx(expected, rel=1e-7)
+    assert g.flatten()[::5].tolist() == pytest.approx(expected, rel=rel, abs=rel)
 
 
 def test_group_norm_refuses_nothing_to_average():

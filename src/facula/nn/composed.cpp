@@ -30,7 +30,7 @@ Tensor interpolate(const Tensor& input, const nn::UpsampleOptions& options) {
 }
 
 Tensor normalize(const Tensor& input, double p, int64_t dim, double eps) {
-  Tensor size = clamp_min(vector_norm(input, p, IntList({dim}), true), eps);
+  Tensor size = clamp_min_any(vector_norm(input, p, IntList({dim}), true), eps);
   return input / expand(size, input.sizes());
 }
 

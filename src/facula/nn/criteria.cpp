@@ -116,7 +116,7 @@ Tensor TripletMarginWithDistanceLossOptions::call(const Tensor& anchor, const Te
   };
   Tensor near = distance(anchor, positive), far = distance(anchor, negative);
   if (swap) far = minimum(far, distance(positive, negative));
-  return reduced(kName, clamp_min(near - far + margin, 0), reduction);
+  return reduced(kName, clamp_min_any(near - far + margin, 0), reduction);
 }
 Tensor CTCLossOptions::call(const Tensor& log_probs, const Tensor& targets, IntList input_lengths,
                             IntList target_lengths) const {

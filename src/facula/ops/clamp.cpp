@@ -1,7 +1,9 @@
 // Clamps: bounds in the range of integers, and how their gradients are shared. A number takes no
 // gradient, and none passes where an element meets it; a tensor shares the gradient of a tie.
 #include "facula/base/error.h"
+#include "facula/base/half.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/clamp_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/fits.h"
 #include "facula/ops/generated_prelude.h"
@@ -17,6 +19,9 @@ Scalar limit(const Tensor& self, const Scalar& bound, bool least) {
   if (bound.is_complex() || type == kBool) return bound;
   if (!is_integral(type)) {
     check_fits(type, bound);
+    // Rounded as elements are, so that an element can meet it.
+    if (type == kFloat16) return Scalar(double{Half(static_cast<float>(bound.re))});
+    if (type == kBFloat16) return Scalar(double{BFloat16(static_cast<float>(bound.re))});
     return bound;
   }
   if (bound.is_floating()) return bound;
@@ -31,9 +36,9 @@ Scalar limit(const Tensor& self, const Scalar& bound, bool least) {
   return above ? Scalar(high) : below ? Scalar(low) : bound;
 }
 
-Operand limit(const Tensor& self, const TensorOrScalar& bound, bool least) {
-  return bound.tensor ? Operand(Tensor::borrow(bound.tensor))
-                      : Operand(limit(self, bound.scalar, least));
+// Whether the rows of numbers take a bound: they do not promote.
+bool keeps_type(const Tensor& self, const Scalar& bound) {
+  return self.is_floating_point() && !bound.is_complex();
 }
 
 // ordered says where the lower bound lies under the upper one.
@@ -50,9 +55,11 @@ Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar
   if (self.is_complex()) {
     fail(ErrorKind::kNotImplemented, "clamp is not supported for complex types");
   }
-  if (!max) return clamp_min(self, limit(self, *min, true));
-  if (!min) return clamp_max(self, limit(self, *max, false));
-  return clamp_both(self, limit(self, *min, true), limit(self, *max, false));
+  if (!max) return clamp_min_any(self, *min);
+  if (!min) return clamp_max_any(self, *max);
+  const Scalar low = limit(self, *min, true), high = limit(self, *max, false);
+  return keeps_type(self, low) && keeps_type(self, high) ? clamp_numbers(self, low, high)
+                                                         : clamp_both(self, low, high);
 }
 
 Tensor clamp_tensors(const Tensor& self, const Tensor& min, const Tensor& max) {
@@ -68,9 +75,11 @@ Tensor clamp_(const Tensor& self, std::optional<Scalar> min, std::optional<Scala
   if (!min && !max) {
     fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
   }
-  if (!max) return clamp_min_(self, limit(self, *min, true));
-  if (!min) return clamp_max_(self, limit(self, *max, false));
-  return clamp_both_(self, limit(self, *min, true), limit(self, *max, false));
+  if (!max) return clamp_min_any_(self, *min);
+  if (!min) return clamp_max_any_(self, *max);
+  const Scalar low = limit(self, *min, true), high = limit(self, *max, false);
+  return keeps_type(self, low) && keeps_type(self, high) ? clamp_numbers_(self, low, high)
+                                                         : clamp_both_(self, low, high);
 }
 
 Tensor clamp_tensors_(const Tensor& self, const Tensor& min, const Tensor& max) {
@@ -83,16 +92,24 @@ Tensor clamp_tensors_(const Tensor& self, const Tensor& min, const Tensor& max) 
 }
 
 Tensor clamp_min_any(const Tensor& self, const TensorOrScalar& min) {
-  return clamp_min(self, limit(self, min, true));
+  if (min.tensor) return clamp_min(self, min);
+  const Scalar bound = limit(self, min.scalar, true);
+  return keeps_type(self, bound) ? clamp_min_number(self, bound) : clamp_min(self, bound);
 }
 Tensor clamp_min_any_(const Tensor& self, const TensorOrScalar& min) {
-  return clamp_min_(self, limit(self, min, true));
+  if (min.tensor) return clamp_min_(self, min);
+  const Scalar bound = limit(self, min.scalar, true);
+  return keeps_type(self, bound) ? clamp_min_number_(self, bound) : clamp_min_(self, bound);
 }
 Tensor clamp_max_any(const Tensor& self, const TensorOrScalar& max) {
-  return clamp_max(self, limit(self, max, false));
+  if (max.tensor) return clamp_max(self, max);
+  const Scalar bound = limit(self, max.scalar, false);
+  return keeps_type(self, bound) ? clamp_max_number(self, bound) : clamp_max(self, bound);
 }
 Tensor clamp_max_any_(const Tensor& self, const TensorOrScalar& max) {
-  return clamp_max_(self, limit(self, max, false));
+  if (max.tensor) return clamp_max_(self, max);
+  const Scalar bound = limit(self, max.scalar, false);
+  return keeps_type(self, bound) ? clamp_max_number_(self, bound) : clamp_max_(self, bound);
 }
 
 Tensor clamp_min_share(const Tensor& grad, const Tensor& self, const TensorOrScalar& min) {
