@@ -43,21 +43,18 @@ StackResult run_stack(const Stack& s, const Tensor& data, IntList batch_sizes, c
   check_stack(s, h0, each);
   int64_t directions = s.bidirectional ? 2 : 1;
   std::vector<Tensor> last_h, last_c;
-  Tensor x = data, none;
+  const Tensor none;
+  Tensor x = data;
   for (int64_t layer = 0; layer < s.num_layers; ++layer) {
     Tensor outs[2];
     for (int64_t d = 0; d < directions; ++d) {
       int64_t set = layer * directions + d;
       const Tensor* w = s.params.data() + set * each;
-      LayerOperands operands{x,
-                             select(h0, 0, set),
-                             c0.defined() ? select(c0, 0, set) : none,
-                             w[0],
-                             w[1],
-                             s.has_biases ? w[2] : none,
-                             s.has_biases ? w[3] : none,
-                             projected ? w[each - 1] : none};
-      LayerStates r = layer_states(operands, batch_sizes, s.mode, d == 1);
+      const Tensor h = select(h0, 0, set), c = c0.defined() ? select(c0, 0, set) : Tensor();
+      const Tensor &b_ih = s.has_biases ? w[2] : none, &b_hh = s.has_biases ? w[3] : none,
+                   &w_hr = projected ? w[each - 1] : none;
+      LayerStates r =
+          layer_states({x, h, c, w[0], w[1], b_ih, b_hh, w_hr}, batch_sizes, s.mode, d == 1);
       outs[d] = r.output;
       last_h.push_back(r.hy);
       if (c0.defined()) last_c.push_back(r.cy);
@@ -170,7 +167,7 @@ Tensor recurrent_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih,
                       const Tensor& b_ih, const Tensor& b_hh, std::string_view mode) {
   CellInput c = cell_input("recurrent cell", input, hx);
   int64_t batch = c.input->sizes[0];
-  Tensor none;
+  const Tensor none;
   Tensor hy =
       layer_states({c.input, c.h, none, w_ih, w_hh, b_ih, b_hh, none}, {&batch, 1}, mode, false).hy;
   return c.single ? select(hy, 0, 0) : hy;
@@ -182,8 +179,9 @@ std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const T
   CellInput c = cell_input("lstm_cell", input, hx[0]);
   int64_t batch = c.input->sizes[0];
   Tensor cell = c.single ? unsqueeze(hx[1], 0) : hx[1];
-  LayerStates r = layer_states({c.input, c.h, cell, w_ih, w_hh, b_ih, b_hh, Tensor()}, {&batch, 1},
-                               "lstm", false);
+  const Tensor none;
+  LayerStates r =
+      layer_states({c.input, c.h, cell, w_ih, w_hh, b_ih, b_hh, none}, {&batch, 1}, "lstm", false);
   if (c.single) return {select(r.hy, 0, 0), select(r.cy, 0, 0)};
   return {r.hy, r.cy};
 }

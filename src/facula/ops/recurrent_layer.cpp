@@ -99,7 +99,6 @@ void add_rows(const Tensor& to, const Tensor& from, int64_t row, int64_t count) 
 }
 
 Tensor bias_sum(const Tensor& a, const Tensor& b) {
-  if (!a.defined()) return a;
   Tensor sum = new_empty(a.sizes(), a.dtype());
   copy_raw(sum, a);
   Tensor row = alias_storage(sum, {1, sum->sizes[0]}, {sum->sizes[0], 1}, 0);
@@ -107,13 +106,20 @@ Tensor bias_sum(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-void check_layer(const LayerPlan& p, const Tensor& data, const Tensor& h0, const Tensor& c0,
-                 const Tensor& w_ih, const Tensor& w_hh, const Tensor& w_hr) {
+// A bias has a number for each row of sums.
+void check_bias(const LayerPlan& p, const Tensor& bias) {
+  if (!bias.defined() || (bias.dim() == 1 && bias->sizes[0] == p.gates * p.hidden)) return;
+  raise_error(ErrorKind::kRuntime, "recurrent layer: expected a bias of size [", p.gates * p.hidden,
+              "], got ", list_text(bias.sizes()));
+}
+
+void check_layer(const LayerPlan& p, const LayerOperands& x) {
+  const auto& [data, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr] = x;
   auto refuse = [](const char* what, IntList wanted, const Tensor& got) {
     raise_error(ErrorKind::kRuntime, "recurrent layer: expected ", what, " of size ",
                 list_text(wanted), ", got ", list_text(got.sizes()));
   };
-  for (const Tensor* t : {&h0, &c0, &w_ih, &w_hh, &w_hr}) {
+  for (const Tensor* t : {&h0, &c0, &w_ih, &w_hh, &b_ih, &b_hh, &w_hr}) {
     if (t->defined() && t->dtype() != data.dtype()) {
       raise_error(ErrorKind::kRuntime, "recurrent layer: expected all tensors to be ",
                   dtype_name(data.dtype()), ", got ", dtype_name(t->dtype()));
@@ -122,10 +128,6 @@ void check_layer(const LayerPlan& p, const Tensor& data, const Tensor& h0, const
       raise_error(ErrorKind::kRuntime, "recurrent layer: expected all tensors to be on the same ",
                   "device, got ", device_text(data.device()), " and ", device_text(t->device()));
     }
-  }
-  if (data.dtype() != kFloat32 && data.dtype() != kFloat64 && !is_complex(data.dtype())) {
-    raise_error(ErrorKind::kNotImplemented, "\"recurrent layer\" not implemented for '",
-                dtype_title(data.dtype()), "'");
   }
   if (data->sizes[0] != p.total) refuse("data", {p.total, w_ih->sizes[1]}, data);
   if (data->sizes[1] != w_ih->sizes[1] || w_ih->sizes[0] != p.gates * p.hidden) {
@@ -138,6 +140,8 @@ void check_layer(const LayerPlan& p, const Tensor& data, const Tensor& h0, const
   if (p.lstm() && (!c0.defined() || c0->sizes[0] != p.batch || c0->sizes[1] != p.hidden)) {
     refuse("a cell state", {p.batch, p.hidden}, c0.defined() ? c0 : h0);
   }
+  check_bias(p, b_ih);
+  check_bias(p, b_hh);
   for (int64_t t = 0; t < p.steps(); ++t) {
     int64_t most = t ? p.batch_sizes[t - 1] : p.batch;
     if (p.batch_sizes[t] < (p.batch ? 1 : 0) || p.batch_sizes[t] > most ||
@@ -164,8 +168,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> recurrent_layer(
     const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, const Tensor& w_hr,
     std::string_view mode, bool reverse) {
   LayerPlan p(mode, batch_sizes, h0, w_hh, reverse);
-  check_layer(p, data, h0, c0, w_ih, w_hh, w_hr);
+  check_layer(p, {data, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr});
   DType type = data.dtype();
+  if (type != kFloat32 && type != kFloat64) {
+    raise_error(ErrorKind::kNotImplemented, "\"recurrent layer\" not implemented for '",
+                dtype_title(type), "'");
+  }
   Device device = data.device();
   Tensor output = new_empty({p.total, p.out}, type, device), hy = dense_copy(h0);
   Tensor cy = p.lstm() ? dense_copy(c0) : Tensor();
@@ -176,8 +184,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> recurrent_layer(
   if (gru) gates = new_empty({p.total, 4 * p.hidden}, type, device);
   if (output.is_meta()) return {output, hy, cy, gates, cells};
   Product from_input, from_hidden;
-  if (b_ih.defined()) {
-    from_input.bias = gru ? to_contiguous(b_ih) : bias_sum(b_ih, to_contiguous(b_hh));
+  if (!gru && b_ih.defined() && b_hh.defined()) {
+    from_input.bias = bias_sum(b_ih, to_contiguous(b_hh));
+  } else if (const Tensor& only = gru || b_ih.defined() ? b_ih : b_hh; only.defined()) {
+    from_input.bias = to_contiguous(only);
   }
   if (gru && b_hh.defined()) from_hidden.bias = to_contiguous(b_hh);
   multiply_into(sums, to_contiguous(data), transposed_of(w_ih), from_input);
@@ -363,36 +373,39 @@ std::vector<Tensor> layer_from_parts(const std::vector<Tensor>& x, const LayerPl
 LayerStates complex_layer(const LayerOperands& x, IntList batch_sizes, std::string_view mode,
                           bool reverse) {
   LayerPlan p(mode, batch_sizes, x.h0, x.w_hh, reverse);
-  check_layer(p, x.data, x.h0, x.c0, x.w_ih, x.w_hh, x.w_hr);
+  check_layer(p, x);
   std::vector<Tensor> r =
       layer_from_parts({x.data, x.h0, x.c0, x.w_ih, x.w_hh, x.b_ih, x.b_hh, x.w_hr}, p);
   return {r[0], r[1], r[2]};
 }
 
-// The operands in float32, if all are of one half type.
-bool widened(const LayerOperands& x, LayerOperands& wide) {
+// Whether all operands are of one half type.
+bool all_reduced(const LayerOperands& x) {
   const DType type = x.data.dtype();
   if (!is_reduced(type)) return false;
-  for (Tensor LayerOperands::* member : kLayerOperands) {
-    const Tensor& t = x.*member;
-    if (!t.defined()) continue;
-    if (t.dtype() != type) return false;
-    wide.*member = to_dtype_copy(t, kFloat32);
+  for (const Tensor* t : {&x.h0, &x.c0, &x.w_ih, &x.w_hh, &x.b_ih, &x.b_hh, &x.w_hr}) {
+    if (t->defined() && t->dtype() != type) return false;
   }
   return true;
+}
+
+// A layer of a half type, computed in float32.
+LayerStates widened_layer(const LayerOperands& x, IntList batch_sizes, std::string_view mode,
+                          bool reverse) {
+  auto wide = [](const Tensor& t) { return t.defined() ? to_dtype_copy(t, kFloat32) : t; };
+  const Tensor data = wide(x.data), h0 = wide(x.h0), c0 = wide(x.c0), w_ih = wide(x.w_ih),
+               w_hh = wide(x.w_hh), b_ih = wide(x.b_ih), b_hh = wide(x.b_hh), w_hr = wide(x.w_hr);
+  LayerStates r =
+      layer_states({data, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr}, batch_sizes, mode, reverse);
+  auto back = [&](const Tensor& t) { return t.defined() ? to_dtype_copy(t, x.data.dtype()) : t; };
+  return {back(r.output), back(r.hy), back(r.cy)};
 }
 
 }  // namespace
 
 LayerStates layer_states(const LayerOperands& x, IntList batch_sizes, std::string_view mode,
                          bool reverse) {
-  LayerOperands wide;
-  if (widened(x, wide)) {
-    const DType type = x.data.dtype();
-    LayerStates r = layer_states(wide, batch_sizes, mode, reverse);
-    auto back = [&](const Tensor& t) { return t.defined() ? to_dtype_copy(t, type) : t; };
-    return {back(r.output), back(r.hy), back(r.cy)};
-  }
+  if (all_reduced(x)) return widened_layer(x, batch_sizes, mode, reverse);
   if (is_complex(x.data.dtype())) return complex_layer(x, batch_sizes, mode, reverse);
   auto [output, hy, cy, gates, cells] = recurrent_layer(
       x.data, batch_sizes, x.h0, x.c0, x.w_ih, x.w_hh, x.b_ih, x.b_hh, x.w_hr, mode, reverse);

@@ -7,13 +7,11 @@
 
 namespace facula {
 
-// What a layer computes from; c0 (LSTM), biases and w_hr (projections) may be undefined.
+// What a layer computes from; c0 (LSTM), biases and w_hr (projections) may be undefined. It refers
+// to tensors of the caller: a step of a cell is short, and counting references would show.
 struct LayerOperands {
-  Tensor data, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr;
+  const Tensor &data, &h0, &c0, &w_ih, &w_hh, &b_ih, &b_hh, &w_hr;
 };
-inline constexpr Tensor LayerOperands::* kLayerOperands[] = {
-    &LayerOperands::data, &LayerOperands::h0,   &LayerOperands::c0,   &LayerOperands::w_ih,
-    &LayerOperands::w_hh, &LayerOperands::b_ih, &LayerOperands::b_hh, &LayerOperands::w_hr};
 
 struct LayerStates {
   Tensor output, hy, cy;

@@ -267,6 +267,43 @@ def test_complex_cells_of_real_numbers(rng, cls):
     np.testing.assert_allclose(array(got), array(want).astype(complex), rtol=1e-12)
 
 
+CELLS = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3, "lstm": 4}
+
+
+@pytest.mark.parametrize("dtype", [facula.float32, facula.complex64, facula.bfloat16])
+@pytest.mark.parametrize("kind", CELLS)
+def test_biases_of_other_types_or_sizes_are_refused(kind, dtype):
+    n = 4 * CELLS[kind]
+    x, h = facula.zeros(2, 3, dtype=dtype), facula.zeros(2, 4, dtype=dtype)
+    w, u = facula.zeros(n, 3, dtype=dtype), facula.zeros(n, 4, dtype=dtype)
+    good = facula.zeros(n, dtype=dtype)
+    cell, layer = getattr(facula, f"{kind}_cell"), getattr(facula, kind)
+    states = (h, h) if kind == "lstm" else h
+    stacked = (h[None], h[None]) if kind == "lstm" else h[None]
+    others = [good.to(facula.float64), facula.zeros(n + 1, dtype=dtype), good[: n - 1]]
+    for bad in others:
+        for biases in ((good, bad), (bad, good)):
+            with pytest.raises(RuntimeError, match="recurrent layer: expected"):
+                cell(x, states, w, u, *biases)
+            with pytest.raises(RuntimeError, match="recurrent layer: expected"):
+                weights = [w, u, *biases]
+                layer(x[None], stacked, weights, True, 1, 0.0, False, False, False)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_cells_take_one_bias_of_the_two(kind):
+    n = 4 * CELLS[kind]
+    x, h = facula.rand(2, 3), facula.rand(2, 4)
+    w, u, b = facula.rand(n, 3) - 0.5, facula.rand(n, 4) - 0.5, facula.rand(n)
+    states = (h, h) if kind == "lstm" else h
+    cell, zero = getattr(facula, f"{kind}_cell"), facula.zeros(n)
+    for one, both in (((b, None), (b, zero)), ((None, b), (zero, b))):
+        got, want = cell(x, states, w, u, *one), cell(x, states, w, u, *both)
+        if kind == "lstm":
+            got, want = got[1], want[1]
+        np.testing.assert_allclose(array(got), array(want), rtol=1e-6, atol=1e-6)
+
+
 def test_second_derivative_of_relu_at_zero():
     """Where the sum is exactly zero relu passes no gradient, recorded or not."""
     w = facula.ones(1, 1, dtype=facula.float64)
