@@ -33,8 +33,11 @@ void same_shapes(const Tensor& input, const Tensor& target, const char* op) {
            " is deprecated. Please ensure they have the same size."));
 }
 
+// A cast of the same type would copy, and record a node.
+Tensor as_type(const Tensor& t, DType type) { return t.dtype() == type ? t : cast(t, type); }
+
 Tensor weighted(const Tensor& loss, const Tensor& weight) {
-  return weight.defined() ? cast(mul(loss, weight), loss.dtype()) : loss;
+  return weight.defined() ? as_type(mul(loss, weight), loss.dtype()) : loss;
 }
 
 }  // namespace
@@ -62,7 +65,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view re
     fail(ErrorKind::kRuntime, "huber_loss does not support non-positive values for delta.");
   Tensor z = abs(sub(input, target));
   Tensor loss = where(le(z, delta), mul(mul(z, z), 0.5), mul(sub(z, 0.5 * delta), delta));
-  return reduced(input.is_floating_point() ? cast(loss, input.dtype()) : loss, reduction);
+  return reduced(input.is_floating_point() ? as_type(loss, input.dtype()) : loss, reduction);
 }
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
@@ -122,7 +125,7 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
                             std::string_view reduction) {
-  Tensor negative = where(eq(target, 1), 0, clamp_min(sub(margin, input), 0));
+  Tensor negative = where(eq(target, 1), 0, clamp_min_any(sub(margin, input), 0));
   Tensor positive = where(eq(target, -1), 0, input);
   return reduced(add(negative, positive), reduction);
 }
@@ -141,7 +144,7 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
   Tensor a = add(sum(mul(input1, input1), {d}), kEps), b = add(sum(mul(input2, input2), {d}), kEps);
   Tensor cosine = div(dot, sqrt(mul(a, b)));
   Tensor positive = where(eq(target, 1), sub(1, cosine), 0);
-  Tensor negative = where(eq(target, -1), clamp_min(sub(cosine, margin), 0), 0);
+  Tensor negative = where(eq(target, -1), clamp_min_any(sub(cosine, margin), 0), 0);
   return reduced(add(positive, negative), reduction);
 }
 
@@ -154,7 +157,7 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
              list_text(input1.sizes()), ", input2: ", list_text(input2.sizes()),
              ", target: ", list_text(target.sizes()), " "));
   }
-  return reduced(clamp_min(add(mul(neg(target), sub(input1, input2)), margin), 0), reduction);
+  return reduced(clamp_min_any(add(mul(neg(target), sub(input1, input2)), margin), 0), reduction);
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
@@ -178,7 +181,7 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
   Tensor near = pairwise_distance(anchor, positive, p, eps, false);
   Tensor far = pairwise_distance(anchor, negative, p, eps, false);
   if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps, false));
-  return reduced(clamp_min(sub(add(near, margin), far), 0), reduction);
+  return reduced(clamp_min_any(sub(add(near, margin), far), 0), reduction);
 }
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
@@ -191,14 +194,15 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   int64_t along = wrap_dim(dim, static_cast<int64_t>(sizes.size()), "cosine_similarity");
   // Vectors have the common length before their norms are taken; other dimensions stay narrow.
   auto vectors = [&](const Tensor& x) {
+    Tensor typed = as_type(x, t);
     Sizes own(sizes.size(), 1);
     std::copy(x.sizes().begin(), x.sizes().end(), own.end() - x.dim());
     if (along < static_cast<int64_t>(own.size())) own[along] = sizes[along];
-    return expand(x.dtype() == t ? x : cast(x, t), own);
+    return x.sizes() == IntList(own) ? typed : expand(typed, own);
   };
   Tensor a = vectors(x1), b = vectors(x2);
-  Tensor na = clamp_min(vector_norm(a, 2, IntList(dim), true), eps),
-         nb = clamp_min(vector_norm(b, 2, IntList(dim), true), eps);
+  Tensor na = clamp_min_any(vector_norm(a, 2, IntList(dim), true), eps),
+         nb = clamp_min_any(vector_norm(b, 2, IntList(dim), true), eps);
   return sum(mul(div(a, na), div(b, nb)), {dim});
 }
 
@@ -225,7 +229,7 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const Scalar
   }
   Tensor x = reshape(input, {-1, classes}), t = reshape(target, {-1, 1});
   Tensor right = gather(x, 1, t);
-  Tensor z = clamp_min(add(sub(x, right), margin), 0);
+  Tensor z = clamp_min_any(add(sub(x, right), margin), 0);
   if (p.re == 2) z = mul(z, z);
   if (weight.defined()) z = mul(z, reshape(index_select(weight, 0, reshape(t, {-1})), {-1, 1}));
   z = scatter_value(z, 1, t, Scalar(0.0));
@@ -247,7 +251,7 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
   Tensor index = where(valid, t, 0);
   Tensor is_label = gt(scatter_add(zeros_like(t), 1, index, to_int64(valid)), 0);
   Tensor right = unsqueeze(gather(x, 1, index), 2);  // [n, label, 1]
-  Tensor z = clamp_min(add(sub(unsqueeze(x, 1), right), 1), 0);
+  Tensor z = clamp_min_any(add(sub(unsqueeze(x, 1), right), 1), 0);
   Tensor counted = logical_and(unsqueeze(valid, 2), unsqueeze(logical_not(is_label), 1));
   Tensor loss = div(sum(where(counted, z, 0), IntList({1, 2})), static_cast<double>(classes));
   return reduced(input.dim() == 2 ? loss : reshape(loss, {}), reduction);
