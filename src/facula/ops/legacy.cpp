@@ -152,10 +152,13 @@ namespace {
 // statistic gives the mean or the deviation of a norm as users see it: in the type of the first
 // parameter there is, else in the input's.
 Tensor statistic(const Tensor& t, const Tensor& input, std::initializer_list<const Tensor*> like) {
+  DType type = input.dtype();
   for (const Tensor* p : like) {
-    if (p->defined()) return to_dtype(t, p->dtype());
+    if (!p->defined()) continue;
+    type = p->dtype();
+    break;
   }
-  return to_dtype(t, input.dtype());
+  return t.dtype() == type ? t : cast(t, type);
 }
 
 }  // namespace
