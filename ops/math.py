@@ -41,7 +41,8 @@ pointwise("atan2(Tensor self, Tensor other)", "m_atan2(self, other)", result="fl
 composite("atan2_scale(Tensor self, Tensor other)", names="", doc="1 / (self^2 + other^2), 0 at the origin.")
 pointwise("sigmoid(Tensor self)", "m_sigmoid(self)", result="float", d={"self": "result * (1 - result)"},
           names="sigmoid special.expit", method=True, doc="`1 / (1 + exp(-self))`.")
-composite("logit(Tensor self, float? eps=None)", overlap="whole", names="logit special.logit", method=True, inplace=True, doc="`log(self / (1 - self))`, clamped to [eps, 1 - eps].")
+composite("logit(Tensor self, float? eps=None)", overlap="whole", names="logit special.logit", method=True, inplace=True, saves_self=True,
+          doc="`log(self / (1 - self))`, clamped to [eps, 1 - eps].")
 pointwise("logit_plain(Tensor self)", "m_log(self / (1 - self))", result="float", types="floating",
           grad={"self": "grad / (self * (1 - self))"}, names="", method=False, doc="log(x / (1 - x)).")
 pointwise("erf(Tensor self)", "m_erf(self)", result="float", types="floating", d={"self": "1.1283791670955126 * exp(-(self * self))"},
@@ -105,7 +106,7 @@ pointwise("copysign(Tensor self, Tensor|Scalar other)", "m_copysign(self, other)
 composite("copysign_slope(Tensor self, Tensor result)", "where(self == 0, 0, result / self)", names="", doc="Slope of copysign.")
 pointwise("nextafter_wide(Tensor self, Tensor other)", "m_nextafter(self, other)", types="floating", names="", method=False,
           grad={"self": "where(self == other, 0, grad)", "other": "zeros_like(grad)"}, doc="The next float or double towards `other`.")
-composite("nextafter(Tensor self, Tensor other)", overlap="whole", inplace=True, doc="The next number of the dtype towards `other`.")
+composite("nextafter(Tensor self, Tensor other)", overlap="whole", inplace=True, saves_self=True, doc="The next number of the dtype towards `other`.")
 pointwise("logaddexp(Tensor self, Tensor other)", "m_logaddexp(self, other) if self + other == self + other else m_maximum(self, other)", types="floating", names="", inplace=False,
           grad={"self": "grad * sigmoid_difference(self, other)", "other": "grad * sigmoid_difference(other, self)"},
           doc="`log(exp(self) + exp(other))` of real numbers.")
@@ -124,7 +125,7 @@ pointwise("xlog1py(Tensor|Scalar self, Tensor|Scalar other)", "m_xlog1py(self, o
           doc="`self * log1p(other)`, 0 where `self` is 0.")
 composite("masked_log1p(Tensor|Scalar self, Tensor|Scalar other)", names="", doc="log1p(other), 0 where self is 0 and other is at most -1.")
 composite("heaviside(Tensor self, Tensor values)", overlap="whole", out="exact", inplace=True, doc="0 below 0, `values` at 0, 1 above.")
-composite("ldexp(Tensor self, Tensor other)", overlap="whole", inplace=True, doc="`self * 2^other`.")
+composite("ldexp(Tensor self, Tensor other)", overlap="whole", inplace=True, saves_self=True, doc="`self * 2^other`.")
 pointwise("ldexp_whole(Tensor self, Tensor other)", "m_ldexp(self, other)", types="floating", names="", method=False, inplace=False,
           grad={"self": "ldexp_whole(grad, other)"}, doc="`self * 2^other` of whole exponents.")
 pointwise("gcd(Tensor self, Tensor other)", "m_gcd(self, other)", types="integer", doc="The greatest common divisor.")

@@ -74,7 +74,8 @@ composite("norm(Tensor self, Scalar? p=2, int[]? dim=None, bool keepdim=False, *
 composite("norm_named(Tensor self, str p, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", out="exact", names="norm", method=True,
           doc="The Frobenius (`fro`) norm over dimensions.")
 composite("dist(Tensor self, Tensor other, Scalar p=2)", doc="The p-norm of a difference.", out=False)
-composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm)", overlap="whole", inplace=True, out="exact", doc="Scales the slices of a dimension down to a largest p-norm.")
+composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm)", overlap="whole", inplace=True, saves_self=True, out="exact",
+          doc="Scales the slices of a dimension down to a largest p-norm.")
 manual("logsumexp(Tensor self, int[] dim, bool keepdim=False)", batch="along", names="logsumexp special.logsumexp", method=True,
        grad={"self": "logsumexp_backward(grad, self, result, dim, keepdim)"}, doc="`log(sum(exp(self)))` over dimensions, without overflow.")
 composite("logsumexp_backward(Tensor grad, Tensor self, Tensor result, int[] dim, bool keepdim)", names="")

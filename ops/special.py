@@ -60,7 +60,7 @@ pointwise("igammac(Tensor self, Tensor other)", "m_gamma_q(self, other)", result
           grad={"self": "no_order_gradient('igammac', 'input', grad)", "other": "-grad * gamma_density(self, other)"},
           doc="The regularised upper incomplete gamma function Q(self, other).")
 composite("gamma_density(Tensor a, Tensor x)", "exp(xlogy(a - 1, x) - x - lgamma(a))", names="", doc="x^(a-1) exp(-x) / gamma(a).")
-composite("mvlgamma(Tensor self, int p)", overlap="whole", names="mvlgamma special.multigammaln", method=True, inplace=True,
+composite("mvlgamma(Tensor self, int p)", overlap="whole", names="mvlgamma special.multigammaln", method=True, inplace=True, saves_self=True,
           doc="The logarithm of the multivariate gamma function of dimension `p`.")
 
 # ---- orthogonal polynomials

@@ -76,13 +76,16 @@ def row_constants(row: Row) -> str:
 def composite_inplace(row: Row) -> str:
     """The in-place form of a composite: the value, copied into self as a recorded operator.
 
-    What the rows of the value save of self must outlive the write, hence the clone.
+    What the rows of the value save of self must outlive the write, so they are given a copy.
     """
     params = parameter_list(params_of(row), False).replace("const TensorOrScalar& self", "const Tensor& self")
-    value = f"{row.name}({arguments(params_of(row)).replace('self', 'before', 1)})"
-    return "\n".join([f"Tensor {row.name}_({params}) {{", *checks(row),
-                      "  Tensor before = recording(self) ? clone(self) : self;",
-                      f"  return copy_checked(self, {value}, \"{row.name}_\");", "}"])
+    names, before = arguments(params_of(row)), []
+    if row.options.get("saves_self"):
+        names = names.replace("self", "before", 1)
+        inputs = ", ".join(p.name for p in row.sig.params if p.is_tensor)
+        before = [f"  Tensor before = recording({inputs}) ? clone(self) : self;"]
+    return "\n".join([f"Tensor {row.name}_({params}) {{", *checks(row), *before,
+                      f"  return copy_checked(self, {row.name}({names}), \"{row.name}_\");", "}"])
 
 
 def recording_condition(row: Row, plan: NodePlan) -> str:

@@ -28,6 +28,8 @@ Common keywords
   method=     whether it is a Tensor method; default: the first parameter is called self and the name has no dots
   inplace=    pointwise: default True if it is a method. Others: False, True (functional, then stored), "direct" (C++
         `facula::forward::NAME_(self, ...)` writes into self)
+  saves_self=True    composites with an in-place form: what they are built from keeps self for its derivatives, so that form
+        computes from a copy of self where one of the tensors wants a gradient
   inplace_grad=  rules in terms of `result` for the in-place form of rows whose formula needs the old self
   out=        whether the function accepts out= (methods and in-place forms never do); default: pointwise, kernel, manual and
               composite rows with a public name and tensor results
@@ -67,7 +69,7 @@ FACTORY_CPP_PARAMS = [Param("DType?", "dtype", "None"), Param("Device?", "device
 KEYWORDS = {"grad", "d", "jvp", "types", "result", "names", "method", "inplace", "inplace_grad", "out",
             "nondifferentiable", "factory", "doc", "samples", "bool_inputs", "shape", "dtype", "family",
             "fused", "faults", "linear", "batch", "amp", "workspace", "cost", "notes", "tuple_name",
-            "devices", "check", "aliases", "overlap"}
+            "devices", "check", "aliases", "overlap", "saves_self"}
 
 
 @dataclass
