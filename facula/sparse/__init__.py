@@ -190,7 +190,10 @@ def spdiags(
 
 def _legacy(title: str, dtype: Any) -> type:
     def new(cls: type, *args: Any, device: Any = None) -> Tensor:
-        _absent.once_in_words(f"sparse.{title}(...) is deprecated: use sparse_coo_tensor.")
+        _absent.once_in_words(
+            "facula.sparse.SparseTensor(...) is deprecated: use facula.sparse_coo_tensor in place "
+            f"of {title}(...)."
+        )
         if len(args) == 1 and isinstance(args[0], (tuple, list, facula.Size)):
             args = tuple(args[0])
         if all(isinstance(a, int) for a in args):

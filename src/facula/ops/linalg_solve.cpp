@@ -184,9 +184,10 @@ std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A,
                                             bool transpose, bool unitriangular) {
   check_system("triangular_solve", A, self, true);
   static std::atomic<bool> said{false};
-  warn_once(said,
-            "triangular_solve is deprecated in favor of linalg.solve_triangular, which takes A "
-            "first, the side as upper=, and gives no copy of A.");
+  warn_once(
+      said,
+      "facula.triangular_solve is deprecated in favor of facula.linalg.solve_triangular, which "
+      "takes A first, the side as upper=, and gives no copy of A.");
   Tensor a = transpose ? swap_last(A) : A;
   Tensor x = linalg_solve_triangular(a, self, upper != transpose, true, unitriangular);
   Sizes batch = batch_sizes(x).to_sizes();

@@ -146,8 +146,8 @@ void scatter_combined_(const Tensor& self, int64_t dim, const Tensor& index, con
                        std::string_view reduce) {
   static std::atomic<bool> said{false};
   warn_once(said,
-            "The reduce argument of scatter with Tensor src is deprecated: use scatter_reduce, "
-            "which has more reductions and gradients.");
+            "The reduce argument of facula.scatter with Tensor src is deprecated: use "
+            "scatter_reduce, which has more reductions and gradients.");
   scatter_into(self, dim, index, src, Scalar(), named_combine(reduce, "scatter"), "scatter");
 }
 Tensor scatter_combined(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,

@@ -220,14 +220,21 @@ bool has_combinations(int64_t n, int64_t r, bool with_replacement) {
   return true;
 }
 
+// warn_of_no_freedom warns of covariances that divide by no more than 0.
+void warn_of_no_freedom(double left, int64_t correction) {
+  if (left > 0) return;
+  warn(str("cov(): degrees of freedom is <= 0. Expected a correction below the number of ",
+           "observations, got ", correction, "; the result is NaN or infinite."));
+}
+
 }  // namespace
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
   if (dim) return cross_along(self, other, *dim, "cross");
   static std::atomic<bool> said{false};
   warn_once(said,
-            "cross without specifying the dim arg is deprecated: it takes the first dimension of "
-            "size 3, where linalg.cross takes the last one; give dim.");
+            "Using facula.cross without specifying the dim arg is deprecated: it takes the first "
+            "dimension of size 3, where linalg.cross takes the last one; give dim.");
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (self.sizes()[d] == 3) return cross_along(self, other, d, "cross");
   }
@@ -236,12 +243,6 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
   return cross_along(self, other, dim, "linalg.cross");
-}
-
-void warn_of_no_freedom(double left, int64_t correction) {
-  if (left > 0) return;
-  warn(str("cov(): degrees of freedom is <= 0. Expected a correction below the number of ",
-           "observations, got ", correction, "; the result is NaN or infinite."));
 }
 
 Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const Tensor& aweights) {

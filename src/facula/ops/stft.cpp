@@ -36,8 +36,8 @@ struct Frames {
 // warn_of_no_window warns, once for each of the two, of frames that are cut off sharply.
 void warn_of_no_window(std::atomic<bool>& said, const Tensor& window, const char* advice) {
   if (window.defined()) return;
-  warn_once(said, str("A window was not provided. A rectangular window will be applied: ", advice,
-                      " Give ones(win_length) where a rectangular one is meant."));
+  warn_once(said, "A window was not provided. A rectangular window will be applied: ", advice,
+            " Give ones(win_length) where a rectangular one is meant.");
 }
 
 // padded adds n points at both ends of the last dimension.

@@ -97,8 +97,8 @@ Triple unique_rows(const Tensor& rows, bool sorted) {
 // warn_of_copy warns, once a program, of an operand that has to be copied for the search.
 void warn_of_copy(const Tensor& t, const char* what, std::atomic<bool>& said) {
   if (t.is_contiguous()) return;
-  warn_once(said, str("searchsorted(): ", what, " tensor is non-contiguous, so it is copied at ",
-                      "every call: a contiguous one is searched faster."));
+  warn_once(said, "facula.searchsorted(): ", what, " tensor is non-contiguous, so it is copied at ",
+            "every call: a contiguous one is searched faster.");
 }
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,

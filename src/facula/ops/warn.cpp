@@ -16,11 +16,6 @@ void warn(const std::string& text) {
   }
 }
 
-void warn_once(std::atomic<bool>& said, const std::string& text) {
-  if (said.exchange(true) && !warnings_repeat) return;
-  warn(text);
-}
-
 void warn_of_discarded_part(DType from, DType to) {
   if (!is_complex(from) || is_complex(to) || to == kBool) return;
   static std::atomic<bool> said{false};

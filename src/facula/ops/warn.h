@@ -4,6 +4,7 @@
 #include <string>
 
 #include "facula/base/export.h"
+#include "facula/base/format.h"
 #include "facula/core/dtype.h"
 
 namespace facula {
@@ -18,8 +19,13 @@ extern FACULA_API std::atomic<bool> warnings_repeat;
 // warn shows a warning.
 FACULA_API void warn(const std::string& text);
 
-// warn_once shows a warning unless `said`, which the caller keeps for it, is set; it sets it.
-FACULA_API void warn_once(std::atomic<bool>& said, const std::string& text);
+// warn_once shows a warning, in parts as str takes them, unless `said`, which the caller keeps for
+// it, is set; it sets it. The text is not put together unless it is shown.
+template <class... Parts>
+void warn_once(std::atomic<bool>& said, const Parts&... parts) {
+  if (said.load(std::memory_order_relaxed) && !warnings_repeat) return;
+  if (!said.exchange(true) || warnings_repeat) warn(str(parts...));
+}
 
 // warn_of_discarded_part warns, once, of a conversion that drops imaginary parts.
 FACULA_API void warn_of_discarded_part(DType from, DType to);
