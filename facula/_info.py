@@ -24,7 +24,8 @@ class finfo:
         dtype = _C.get_default_dtype() if type is None else type
         if not isinstance(dtype, _C.dtype):
             raise TypeError(
-                _C._package_words(f"finfo(): argument 'type' must be facula.dtype, not {type!r}")
+                _C._package_words("finfo(): argument 'type' must be facula.dtype, not ")
+                + repr(type)
             )
         if dtype.itemsize == 1 and dtype.is_floating_point:  # a type that no tensor has
             from facula import _names
@@ -69,7 +70,8 @@ class iinfo:
     def __init__(self, type: Any) -> None:
         if not isinstance(type, _C.dtype):
             raise TypeError(
-                _C._package_words(f"iinfo(): argument 'type' must be facula.dtype, not {type!r}")
+                _C._package_words("iinfo(): argument 'type' must be facula.dtype, not ")
+                + repr(type)
             )
         if type.is_floating_point or type.is_complex:
             raise TypeError(

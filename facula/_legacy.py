@@ -39,7 +39,7 @@ class _TensorKind(type):
         return isinstance(instance, _C.Tensor) and instance.dtype == cls.dtype
 
     def __repr__(cls) -> str:
-        return _C._package_words(f"<class 'facula.{cls.__name__}'>")
+        return f"<class '{_C._package_name()}.{cls.__name__}'>"
 
 
 def _warn_of_typed_storage() -> None:

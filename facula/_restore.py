@@ -370,12 +370,11 @@ class Reader:
             return _objects.find(module, name)
         if found is None:
             raise UnpicklingError(
-                _C._package_words(
-                    "Weights only load failed. Unsupported global: GLOBAL "
-                    f"{module}.{name} was not an allowed global by default. Files are read as data "
-                    "only; if you trust this class or function, allow it with "
-                    f"`facula.serialization.add_safe_globals([{name}])`."
-                )
+                "Weights only load failed. Unsupported global: GLOBAL "
+                f"{module}.{name} was not an allowed global by default. Files are read as data "
+                "only; if you trust this class or function, allow it with "
+                + _C._package_words("`facula.serialization.add_safe_globals")
+                + f"([{name}])`."
             )
         return found
 

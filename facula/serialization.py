@@ -112,7 +112,7 @@ def save(
     if foreign and not under_alias():
         warnings.warn(
             f"save: {', '.join(foreign)} will be refused by load() until it is declared safe "
-            "with facula.serialization.add_safe_globals",
+            + facula._C._package_words("with facula.serialization.add_safe_globals"),
             stacklevel=2,
         )
     if isinstance(f, (str, os.PathLike)):
@@ -236,8 +236,11 @@ def load(
         pickle_module = None if pickle_module is pickle else pickle_module
     if pickle_module is not None or weights_only is False:
         raise RuntimeError(
-            "load: files are read as data only, so weights_only=False and pickle_module are not "
-            "supported; use facula.serialization.add_safe_globals to allow classes that you trust"
+            facula._C._package_words(
+                "load: files are read as data only, so weights_only=False and pickle_module are "
+                "not supported; use facula.serialization.add_safe_globals to allow classes that "
+                "you trust"
+            )
         )
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:

@@ -41,13 +41,17 @@ class MixtureSameFamily(Distribution):
         self._component_distribution = component_distribution
         if not isinstance(mixture_distribution, Categorical):
             raise ValueError(
-                " The Mixture distribution needs to be an  instance of "
-                "facula.distributions.Categorical"
+                facula._C._package_words(
+                    " The Mixture distribution needs to be an  instance of "
+                    "facula.distributions.Categorical"
+                )
             )
         if not isinstance(component_distribution, Distribution):
             raise ValueError(
-                "The Component distribution needs to be an instance of "
-                "facula.distributions.Distribution"
+                facula._C._package_words(
+                    "The Component distribution needs to be an instance of "
+                    "facula.distributions.Distribution"
+                )
             )
         shape = self._component_distribution.batch_shape
         self._num_component = shape[-1]

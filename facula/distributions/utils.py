@@ -41,8 +41,10 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """
     if not all(isinstance(v, Number) or is_tensor_like(v) for v in values):
         raise ValueError(
-            "Input arguments must all be instances of Number, facula.Tensor or objects "
-            "implementing __torch_function__."
+            facula._C._package_words(
+                "Input arguments must all be instances of Number, facula.Tensor or objects "
+                "implementing __torch_function__."
+            )
         )
     if not all(is_tensor_like(v) for v in values):
         options: dict[str, Any] = {"dtype": facula.get_default_dtype()}
@@ -190,9 +192,7 @@ class ProbsOrLogits:
 
     def _choose(self, probs: Any, logits: Any) -> str:
         if (probs is None) == (logits is None):
-            raise ValueError(
-                "Either `probs` or `logits` must be specified, but not both."
-            )
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         self._given = "probs" if probs is not None else "logits"
         return self._given
 

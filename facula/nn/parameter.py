@@ -148,8 +148,9 @@ class UninitializedTensorMixin:
                 f"Attempted to use an uninitialized parameter in {getattr(Tensor, name)}. This "
                 "error happens when you are using "
                 "a `LazyModule` or explicitly manipulating "
-                "`facula.nn.parameter.UninitializedParameter` objects. When using "
-                "LazyModules Call `forward` with a dummy batch to initialize the parameters before "
+                + facula._C._package_words("`facula.nn.parameter.UninitializedParameter` objects. ")
+                + "When using LazyModules Call `forward` with a dummy batch to initialize the "
+                "parameters before "
                 "calling facula functions"
             )
         return super().__getattribute__(name)

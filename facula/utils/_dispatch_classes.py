@@ -256,10 +256,8 @@ def finish(func: Any, args: tuple, kwargs: dict, objects: list[Tensor]) -> Any:
             return tuple(result) if type(result) is list else result
     lines = "".join(f"\n  - tensor subclass {k}" for k in kinds)
     raise TypeError(
-        _C._package_words(
-            f"Multiple dispatch failed for 'facula.ops.{func}'; all __torch_dispatch__ handlers "
-            f"returned NotImplemented:\n{lines}"
-        )
+        f"Multiple dispatch failed for '{_C._package_name()}.ops.{func}'; all __torch_dispatch__ "
+        f"handlers returned NotImplemented:\n{lines}"
     )
 
 

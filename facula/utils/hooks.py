@@ -70,8 +70,8 @@ def warn_if_has_hooks(tensor: facula.Tensor) -> None:
     for hook in (getattr(tensor, "_backward_hooks", None) or {}).values():
         if hasattr(hook, "__facula_unserializable__"):
             warnings.warn(
-                _C._package_words(
-                    f"backward hook {hook!r} on tensor will not be serialized.  If this is "
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is "
+                + _C._package_words(
                     "expected, you can decorate the function with "
                     "@facula.utils.hooks.unserializable_hook to suppress this warning"
                 ),

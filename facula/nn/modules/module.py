@@ -65,7 +65,9 @@ def _addindent(s_: str, numSpaces: int) -> str:  # noqa: N803
 def _type_name(value: Any) -> str:
     kind = type(value)
     module = kind.__module__
-    return kind.__qualname__ if module in (None, "builtins") else f"{module}.{kind.__qualname__}"
+    if module in (None, "builtins"):
+        return kind.__qualname__
+    return _C._package_words(f"{module}.{kind.__qualname__}")
 
 
 _prepare_subclass = ModuleBase.__dict__["__init_subclass__"]

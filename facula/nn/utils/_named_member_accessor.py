@@ -14,7 +14,7 @@ _MISSING: Any = object()
 def _place(module: nn.Module, name: str) -> dict[str, Any]:
     """Find the dictionary of a module that holds a tensor."""
     if not isinstance(module, nn.Module):
-        raise TypeError(_C._package_words(f"{module} is not an instance of facula.nn.Module"))
+        raise TypeError(f"{module}" + _C._package_words(" is not an instance of facula.nn.Module"))
     if "." in name:
         raise KeyError('tensor name can\'t contain "."')
     if name == "":
@@ -42,7 +42,8 @@ def swap_tensor(
         raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
     if before is not _MISSING and not isinstance(before, Tensor):
         raise TypeError(
-            _C._package_words(f"attribute `{name}`: {before} is not an instance of facula.Tensor")
+            f"attribute `{name}`: {before}"
+            + _C._package_words(" is not an instance of facula.Tensor")
         )
     if tensor is not _MISSING:
         setattr(module, name, tensor)

@@ -13,6 +13,19 @@ PyTypeObject layout_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 PyTypeObject memory_format_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 const char* package_name = "facula";
 
+namespace {
+
+// goes_on says whether a word goes on from the text before it: as part of a longer name, or of a
+// file's, which may be quoted. The names of classes are quoted, too.
+bool goes_on(std::string_view before) {
+  if (before.empty() || before.ends_with("<class '")) return false;
+  const char last = before.back();
+  return std::isalnum(static_cast<unsigned char>(last)) ||
+         std::string_view("_.-/\\'\"").find(last) != std::string_view::npos;
+}
+
+}  // namespace
+
 std::string in_package_words(std::string_view text) {
   constexpr std::string_view kOurs = "facula.", kKept = "facula.as_torch";
   std::string out;
@@ -20,9 +33,7 @@ std::string in_package_words(std::string_view text) {
     size_t at = text.find(kOurs, from);
     out += text.substr(from, at - from);
     if (at == text.npos) return out;
-    const bool whole = at == 0 || !(std::isalnum(static_cast<unsigned char>(text[at - 1])) ||
-                                    text[at - 1] == '_' || text[at - 1] == '.');
-    const bool other = !whole || text.substr(at).starts_with(kKept);
+    const bool other = goes_on(text.substr(0, at)) || text.substr(at).starts_with(kKept);
     out += other ? "facula" : package_name;
     from = at + kOurs.size() - 1;
   }

@@ -9,7 +9,8 @@ namespace facula::python {
 extern const char* package_name;
 
 // in_package_words gives a message for the program: "facula.Tensor" becomes "torch.Tensor" where it
-// knows the package as torch. Names of Facula's own, as facula.as_torch, stay.
+// knows the package as torch. Names of Facula's own, as facula.as_torch, stay, and so do longer
+// names, those of files, and what stands in quotes, other than classes as Python shows them.
 std::string in_package_words(std::string_view text);
 
 }  // namespace facula::python

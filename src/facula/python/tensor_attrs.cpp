@@ -10,6 +10,7 @@
 #include "facula/python/arguments.h"
 #include "facula/python/node_type.h"
 #include "facula/python/overrides.h"
+#include "facula/python/package_name.h"
 #include "facula/python/storage_type.h"
 #include "facula/python/types.h"
 
@@ -39,8 +40,8 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
     if (intercepted(self)) [[unlikely]]
       return override_setter(self, a->name, value);
     if (!a->set) {
-      raise_error(ErrorKind::kAttribute, "attribute '", a->name,
-                  "' of 'facula.Tensor' objects is not writable");
+      raise_error(ErrorKind::kAttribute, "attribute '", a->name, "' of '", package_name,
+                  ".Tensor' objects is not writable");
     }
     a->set(unwrap(self), value);
     return 0;

@@ -1,9 +1,12 @@
 """Under the alias errors and warnings name the package as the program does."""
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +32,13 @@ CALLS = {
     "torch.tensor(torch.ones(1))": "rather than torch.tensor(sourceTensor)",
     "torch.compile(lambda x: x)": "torch.compile: nothing is compiled",
     "torch.cpu.amp.GradScaler()": "torch.cpu.amp.GradScaler is deprecated: use torch.amp",
+    "torch.cross(torch.ones(2, 3), torch.ones(2, 3))": "Using torch.cross without specifying",
+    "torch.sparse.FloatTensor(2, 2)": "torch.sparse.SparseTensor(",
+    "setattr(torch.ones(1), 'shape', 1)": "of 'torch.Tensor' objects is not writable",
+    "torch.nn.Linear(1, 1).register_buffer('facula.b', 1)": 'name can\'t contain "."',
+    "setattr(torch.nn.Linear(1, 1), 'weight', torch.nn.Linear(1, 1))": "'torch.nn.modules.",
+    "torch.distributions.utils.broadcast_all('x')": "torch.Tensor or objects implementing",
+    "torch.load('x', pickle_module=torch)": "use torch.serialization.add_safe_globals",
     "raise_text(torch.FloatTensor)": "<class 'torch.FloatTensor'>",
 }
 
@@ -94,3 +104,64 @@ def test_names_of_its_own_stay():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "torch.a, my_facula.a, x.facula.a, facula.as_torch, facula, (torch.b\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cannot open /data/facula.ckpt",
+        "cannot open C:\\data\\facula.ckpt",
+        "no file 'facula.ckpt'",
+        'no file "facula.ckpt"',
+        "no file old-facula.ckpt or my_facula.ckpt",
+    ],
+)
+def test_names_of_files_stay(text):
+    program = (
+        "import sys, facula.as_torch; facula.as_torch.install()\n"
+        "from facula._C import _package_words as words\n"
+        "print(words(sys.argv[1]), words('(<class \\'facula.Size\\'>)'))"
+    )
+    command = [sys.executable, "-c", program, text]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{text} (<class 'torch.Size'>)\n"
+
+
+# Functions that put their text through the words of the package.
+IN_WORDS = {"_package_words", "missing", "once", "once_in_words", "absent_function", "absent_class"}
+
+
+def left_out(node):
+    """Give the lines of the texts in an expression that name the package and stay as they are."""
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in IN_WORDS:
+            return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if re.search(r"(?<![\w.'\"/-])facula\.(?!as_torch)", node.value):
+            yield node.lineno
+    for inner in ast.iter_child_nodes(node):
+        yield from left_out(inner)
+
+
+def said_by(tree):
+    """Give what a source raises, and its calls of warn."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            yield node.exc
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "warn":
+            yield node
+
+
+def test_all_texts_of_errors_and_warnings_go_through_the_words():
+    left = []
+    for file in Path(facula.__file__).parent.rglob("*.py"):
+        for said in said_by(ast.parse(file.read_text(encoding="utf-8"))):
+            left += [f"{file}:{line}" for line in left_out(said)]
+    assert not left
+
+
+def test_the_search_finds_a_text_that_is_left_out():
+    source = "raise TypeError(f'{x} is no facula.Tensor')\nwarnings.warn('facula.x: old')\n"
+    found = [line for said in said_by(ast.parse(source)) for line in left_out(said)]
+    assert found == [1, 2]
