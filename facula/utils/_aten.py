@@ -59,6 +59,12 @@ def _batch_norm_with_update(
     return (*parts, facula.empty(0, dtype=facula.uint8, device=x.device))
 
 
+def _ratio(n: int, size: int) -> float:
+    """The scale from n elements to `size` that int(n * scale) takes back to `size`."""
+    ratio = size / n
+    return ratio if int(n * ratio) == size else math.nextafter(ratio, math.inf)
+
+
 def _antialiased(mode: str) -> Callable[..., Tensor]:
     def upsample(
         x: Tensor,
@@ -72,14 +78,18 @@ def _antialiased(mode: str) -> Callable[..., Tensor]:
         if output_size is not None:
             # Here scales_h stands in the place of scale_factors.
             scales = (scale_factors if scales_h is None else scales_h, scales_w)
-            given = [s for s in scales if s is not None]
-            made = [int(n * s) for n, s in zip(x.shape[-2:], given, strict=False)]
-            if given and made != list(output_size):
+            sides = zip(x.shape[-2:], scales, output_size, strict=True)
+            if any(s is not None and int(n * s) != size for n, s, size in sides):
                 raise NotImplementedError(
-                    f"facula.ops.aten._upsample_{mode}2d_aa: scales of another output size"
+                    facula._C._package_words(
+                        f"facula.ops.aten._upsample_{mode}2d_aa: scales of another output size"
+                    )
                 )
-            scale_factors = given or None
-            output_size = None if given else list(output_size)
+            scale_factors = None
+            if scales != (None, None):
+                sides = zip(x.shape[-2:], scales, output_size, strict=True)
+                scale_factors = [_ratio(n, size) if s is None else s for n, s, size in sides]
+            output_size = list(output_size) if scale_factors is None else None
         return facula.nn.functional.interpolate(
             x,
             size=output_size,
@@ -118,8 +128,10 @@ def _attention_for_cpu(
 ) -> tuple[Tensor, Tensor]:
     if dropout_p:
         raise NotImplementedError(
-            "facula.ops.aten._scaled_dot_product_flash_attention_for_cpu: dropout_p must be 0, "
-            f"got {dropout_p}"
+            facula._C._package_words(
+                "facula.ops.aten._scaled_dot_product_flash_attention_for_cpu: dropout_p must be "
+                f"0, got {dropout_p}"
+            )
         )
     out = facula.nn.functional.scaled_dot_product_attention(
         query, key, value, attn_mask, 0.0, is_causal, scale=scale
