@@ -133,3 +133,20 @@ def test_index_errors_of_tensors():
         t[[True, False]]
     with pytest.raises(IndexError):
         t[facula.tensor([1.0])]
+
+
+@pytest.mark.parametrize(
+    ("index", "dimension"),
+    [
+        ((None, ..., slice(0, 2), 7), 3),
+        ((True, 1, 5), 2),
+        ((None, 7), 1),
+        ((..., 7), 1),
+        ((..., facula.tensor(True), 7), 2),
+        ((facula.tensor([0, 1]), 7), 1),
+    ],
+)
+def test_errors_name_the_place_in_the_subscript(index, dimension):
+    for x in (facula.ones(2, 3), facula.ones(2, 3, requires_grad=True)):
+        with pytest.raises(IndexError, match=f"out of bounds for dimension {dimension} with size"):
+            x[index]

@@ -82,6 +82,7 @@ void Subscript::slice(std::optional<int64_t> start, std::optional<int64_t> stop,
 void Subscript::none() {
   FACULA_CHECK(at_ <= dims(), kIndex, "too many indices for tensor of dimension ", dims());
   const int64_t d = at_++;
+  ++shown_;
   if (steps_) {
     current_ = unsqueeze(current_, d);
     return;
@@ -94,7 +95,7 @@ void Subscript::none() {
 
 void Subscript::ellipsis() {
   at_ += missing_;
-  shown_ += missing_;
+  ++shown_;
 }
 
 void Subscript::truth(bool keep) {
@@ -110,7 +111,6 @@ void Subscript::tensor(const Tensor& index) {
     FACULA_CHECK(!index.is_meta(), kRuntime, "index: a meta tensor has no value");
     none();
     note(at_ - 1, cast(reshape(index, {1}), kBool));
-    ++shown_;
   } else if (index.dim() == 0 && is_integral(index.dtype()) && readable) {
     number(scalar_of(index).to_int());
   } else {

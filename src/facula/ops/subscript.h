@@ -51,7 +51,7 @@ class FACULA_API Subscript {
   std::vector<Tensor> indices_;
   int64_t missing_;    // dimensions that Ellipsis stands for
   int64_t at_ = 0;     // the next dimension of the view
-  int64_t shown_ = 0;  // the same of the operand, for messages
+  int64_t shown_ = 0;  // the place in the subscript, which messages call the dimension
 };
 
 // without_leading_ones drops leading dimensions of size 1 that the destination does not have.
