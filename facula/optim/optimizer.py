@@ -454,6 +454,7 @@ class RuleOptimizer(Optimizer):
         return loss
 
     def _step_each(self, group: dict[str, Any], params: list) -> None:
+        fused = group.get("fused")
         with facula.set_grad_enabled(group.get("differentiable", False)):
             for p in params:
                 grad = p.grad
@@ -462,7 +463,7 @@ class RuleOptimizer(Optimizer):
                 sparse = grad.layout != facula.strided
                 if sparse and not self._takes_sparse:
                     raise RuntimeError(self._sparse_message())
-                if group.get("fused"):
+                if fused:
                     _device_dtype_check_for_fused(p)
                     if sparse:
                         raise RuntimeError("`fused` does not support sparse gradients")

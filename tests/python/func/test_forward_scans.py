@@ -32,11 +32,23 @@ def test_logcumsumexp_after_nothing_but_minus_infinity() -> None:
 
 
 def test_logcumsumexp_forward_over_forward() -> None:
-    def slope(x: facula.Tensor) -> facula.Tensor:
-        return func.jvp(lambda y: facula.logcumsumexp(y, 0), (x,), (facula.ones_like(x),))[1]
+    x = facula.tensor([0.5, 1.0, -0.3], dtype=facula.float64)
+    u = facula.tensor([1.0, -2.0, 0.5], dtype=facula.float64)
+    v = facula.tensor([0.4, 3.0, -1.0], dtype=facula.float64)
 
-    x = facula.tensor([0.5, 1.0], dtype=facula.float64)
-    facula.testing.assert_close(slope(x), facula.ones(2, dtype=facula.float64))
+    def slope(x: facula.Tensor) -> facula.Tensor:
+        return func.jvp(lambda y: facula.logcumsumexp(y, 0), (x,), (u,))[1]
+
+    value, curve = func.jvp(slope, (x,), (v,))
+    for i in range(3):
+        weights = facula.softmax(x[: i + 1], 0)
+        first, second = u[: i + 1], v[: i + 1]
+        means = (weights * first).sum(), (weights * second).sum()
+        facula.testing.assert_close(value[i], means[0])
+        # The second derivative is the covariance of the directions under the weights.
+        facula.testing.assert_close(
+            curve[i], (weights * first * second).sum() - means[0] * means[1]
+        )
 
 
 @pytest.mark.parametrize("name", ["i1", "i1e"])
