@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 import facula
+from facula import _foreach
 
 
 def tensors(*numbers: float) -> list[facula.Tensor]:
@@ -15,9 +16,9 @@ def tensors(*numbers: float) -> list[facula.Tensor]:
 
 def test_names_and_signatures() -> None:
     names = facula.foreach.__all__
-    assert names == sorted(
-        n.removeprefix("_foreach_") for n in dir(facula) if n.startswith("_foreach_")
-    )
+    private = (n for n in dir(_foreach) if n.startswith("_foreach_"))
+    # Sums of powers are a step of norms, which has no public name.
+    assert names == sorted({n.removeprefix("_foreach_") for n in private} - {"powsum"})
     for name in names:
         function = getattr(facula.foreach, name)
         assert function.__name__ == name and function.__module__ == "facula.foreach"
