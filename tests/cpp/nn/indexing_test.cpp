@@ -116,9 +116,9 @@ TEST(Indexing, BadSubscriptsAreRefused) {
   Tensor t = counted();
   EXPECT_EQ(refusal(t, {0, 3}), "IndexError: index 3 is out of bounds for dimension 1 with size 3");
   EXPECT_EQ(refusal(t, {None, -3}),
-            "IndexError: index -3 is out of bounds for dimension 0 with size 2");
+            "IndexError: index -3 is out of bounds for dimension 1 with size 2");
   EXPECT_EQ(refusal(t, {Ellipsis, 4}),
-            "IndexError: index 4 is out of bounds for dimension 2 with size 4");
+            "IndexError: index 4 is out of bounds for dimension 1 with size 4");
   EXPECT_EQ(refusal(t, {0, 0, 0, 0}), "IndexError: too many indices for tensor of dimension 3");
   EXPECT_EQ(refusal(t, {t > 0, 0}), "IndexError: too many indices for tensor of dimension 3");
   EXPECT_EQ(refusal(t, {Ellipsis, Ellipsis, 0}).substr(0, 10), "IndexError");
