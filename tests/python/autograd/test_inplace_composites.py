@@ -53,7 +53,6 @@ def test_what_another_argument_wants_is_kept_where_self_wants_no_gradient() -> N
             lambda t, v: t.addbmm_(v[:2].view(1, 2, 1), v.view(1, 1, 3), beta=2),
             lambda t, v: facula.addbmm(t, v[:2].view(1, 2, 1), v.view(1, 1, 3), beta=2),
         ),
-        (lambda t, v: t.heaviside_(v), lambda t, v: facula.heaviside(t, v)),
         (lambda t, v: t.nextafter_(v), lambda t, v: facula.nextafter(t, v)),
         (lambda t, v: t.nan_to_num_(0.5), lambda t, v: facula.nan_to_num(t, 0.5)),
     ],
