@@ -41,6 +41,11 @@ bool keeps_type(const Tensor& self, const Scalar& bound) {
   return self.is_floating_point() && !bound.is_complex();
 }
 
+// require_bound raises RuntimeError for a clamp without bounds.
+void require_bound(bool some) {
+  FACULA_CHECK(some, kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
+}
+
 // ordered says where the lower bound lies under the upper one.
 Tensor ordered(const TensorOrScalar& min, const TensorOrScalar& max) {
   return min.tensor ? lt(Tensor::borrow(min.tensor), max) : gt(Tensor::borrow(max.tensor), min);
@@ -49,9 +54,7 @@ Tensor ordered(const TensorOrScalar& min, const TensorOrScalar& max) {
 }  // namespace
 
 Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max) {
-  if (!min && !max) {
-    fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  }
+  require_bound(min || max);
   if (self.is_complex()) {
     fail(ErrorKind::kNotImplemented, "clamp is not supported for complex types");
   }
@@ -63,18 +66,14 @@ Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar
 }
 
 Tensor clamp_tensors(const Tensor& self, const Tensor& min, const Tensor& max) {
-  if (!min.defined() && !max.defined()) {
-    fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  }
+  require_bound(min.defined() || max.defined());
   if (!max.defined()) return clamp_min(self, min);
   if (!min.defined()) return clamp_max(self, max);
   return clamp_both(self, min, max);
 }
 
 Tensor clamp_(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max) {
-  if (!min && !max) {
-    fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  }
+  require_bound(min || max);
   if (!max) return clamp_min_any_(self, *min);
   if (!min) return clamp_max_any_(self, *max);
   const Scalar low = limit(self, *min, true), high = limit(self, *max, false);
@@ -83,9 +82,7 @@ Tensor clamp_(const Tensor& self, std::optional<Scalar> min, std::optional<Scala
 }
 
 Tensor clamp_tensors_(const Tensor& self, const Tensor& min, const Tensor& max) {
-  if (!min.defined() && !max.defined()) {
-    fail(ErrorKind::kRuntime, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  }
+  require_bound(min.defined() || max.defined());
   if (!max.defined()) return clamp_min_(self, min);
   if (!min.defined()) return clamp_max_(self, max);
   return clamp_both_(self, min, max);
