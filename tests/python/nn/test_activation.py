@@ -165,3 +165,22 @@ def test_rrelu_slopes_of_a_seed(dtype):
     got = nn.functional.rrelu(facula.tensor([-1.0, 2.0, -3.0], dtype=dtype), training=True)
     want = [-0.17630751574645698, 2.0, -0.8994822797567741]
     np.testing.assert_allclose(got.numpy(), want, rtol=1e-7 if dtype == facula.float32 else 1e-15)
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("cls, options", [
+    (nn.ReLU, {}), (nn.ReLU6, {}), (nn.LeakyReLU, {}), (nn.Hardtanh, {}), (nn.Hardsigmoid, {}),
+    (nn.Threshold, {"threshold": 0.1, "value": 2.0}), (nn.PReLU, None), (nn.Hardshrink, None),
+    (nn.Softshrink, None),
+])  # fmt: skip
+def test_second_derivatives_of_piecewise_linear_functions_are_zero(cls, options, inplace):
+    """Zero, not absent: a penalty on gradients asks for them of every parameter."""
+    if options is None and inplace:
+        pytest.skip("has no in-place form")
+    activation = cls() if options is None else cls(**options, inplace=inplace)
+    x = facula.tensor([[-1.5, -0.3, 0.4], [2.0, 7.0, -4.0]], requires_grad=True)
+    bias = facula.tensor([0.05, 0.05, 0.05], requires_grad=True)
+    (first,) = facula.autograd.grad(activation(x * 2 + bias).sum(), x, create_graph=True)
+    assert first.requires_grad
+    for second in facula.autograd.grad((first**2).sum(), (x, bias)):
+        assert (second == 0).all()
