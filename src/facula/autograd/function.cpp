@@ -76,9 +76,8 @@ void check_kind(const Node& node, size_t index, const Tensor& gradient) {
   const Edge& edge = node.edges[index];
   if (!gradient.is_complex() || !edge.valid()) return;
   const Node* to = edge.node.get();
-  DType expected = to->is_accumulator()
-                       ? static_cast<const AccumulateGrad*>(to)->leaf_meta().dtype
-                       : to->outputs[edge.input_nr].dtype;
+  DType expected = to->is_accumulator() ? static_cast<const AccumulateGrad*>(to)->leaf_meta().dtype
+                                        : to->outputs[edge.input_nr].dtype;
   FACULA_CHECK(is_complex(expected), kRuntime, "Function ", node.name(),
                " returned an invalid gradient at index ", index, " - expected type ",
                dtype_name(expected), " but got ", dtype_name(gradient.dtype()));

@@ -70,7 +70,8 @@ std::tuple<Tensor, Tensor> general(const char* op, const Tensor& self, bool vect
 void check_converges(const char* op, const Tensor& t) {
   NoGrad no_grad;
   if (!any_true(logical_not(isfinite(t)))) return;
-  throw LinAlgError(str(op, ": The algorithm failed to converge because the input matrix contained ",
+  throw LinAlgError(str(op,
+                        ": The algorithm failed to converge because the input matrix contained ",
                         "non-finite values."));
 }
 

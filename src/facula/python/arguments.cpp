@@ -197,7 +197,8 @@ T load(const void* p) {
 }  // namespace
 
 Scalar scalar_at(const void* p, DType dtype) {
-  FACULA_CHECK(p, kRuntime, "a tensor without data has no value: it is on the meta device, or inside ",
+  FACULA_CHECK(p, kRuntime,
+               "a tensor without data has no value: it is on the meta device, or inside ",
                "vmap, which does not support .item() and control flow that depends on data");
   switch (dtype) {
     case kBool: return Scalar(load<uint8_t>(p) != 0);

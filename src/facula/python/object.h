@@ -20,9 +20,7 @@ inline bool python_ended = false;
 // python_lives says whether this thread can give up references. While the last objects are
 // collected Py_IsInitialized() is false already, but counts must still be kept; other threads must
 // not ask for the lock then, which would end them.
-inline bool python_lives() {
-  return Py_IsInitialized() || (!python_ended && PyGILState_Check());
-}
+inline bool python_lives() { return Py_IsInitialized() || (!python_ended && PyGILState_Check()); }
 
 // Owned holds one reference to a Python object, or null.
 class Owned {

@@ -25,7 +25,8 @@ TEST(Criteria, HaveTheValuesOfPython) {
               0.831907, 2e-4);
   EXPECT_NEAR(checksum(SoftMarginLoss()(x, signs)), 0.873624, 2e-4);
   EXPECT_NEAR(checksum(MultiLabelMarginLoss()(select(x, 0, 1), labels)), 2.766389, 2e-4);
-  EXPECT_NEAR(checksum(MultiLabelSoftMarginLoss(weight)(x, cast(ge(signs, 0), kFloat32))), 0.610577, 2e-4);
+  EXPECT_NEAR(checksum(MultiLabelSoftMarginLoss(weight)(x, cast(ge(signs, 0), kFloat32))), 0.610577,
+              2e-4);
   EXPECT_NEAR(checksum(MultiMarginLoss({.p = 2, .weight = weight})(x, classes)), 1.18443, 2e-4);
   EXPECT_NEAR(checksum(TripletMarginLoss({.swap = true})(x, y, z)), 2.083848, 2e-4);
   EXPECT_NEAR(checksum(TripletMarginWithDistanceLoss({.swap = true, .reduction = "sum"})(x, y, z)),

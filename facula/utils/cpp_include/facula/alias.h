@@ -37,13 +37,15 @@ namespace py = pybind11;
 
 #define PYBIND11_MODULE(name, variable) FACULA_EXTENSION_NAMED(name, variable)
 
-#define TORCH_CHECK(condition, ...)                                                       \
-  do {                                                                                    \
-    if (!(condition)) ::facula::raise_error(::facula::ErrorKind::kRuntime __VA_OPT__(, ) __VA_ARGS__); \
+#define TORCH_CHECK(condition, ...)                                                    \
+  do {                                                                                 \
+    if (!(condition))                                                                  \
+      ::facula::raise_error(::facula::ErrorKind::kRuntime __VA_OPT__(, ) __VA_ARGS__); \
   } while (false)
-#define TORCH_CHECK_VALUE(condition, ...)                                               \
-  do {                                                                                  \
-    if (!(condition)) ::facula::raise_error(::facula::ErrorKind::kValue __VA_OPT__(, ) __VA_ARGS__); \
+#define TORCH_CHECK_VALUE(condition, ...)                                            \
+  do {                                                                               \
+    if (!(condition))                                                                \
+      ::facula::raise_error(::facula::ErrorKind::kValue __VA_OPT__(, ) __VA_ARGS__); \
   } while (false)
 #define TORCH_INTERNAL_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
 #define AT_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
@@ -54,28 +56,28 @@ namespace py = pybind11;
     using scalar_t [[maybe_unused]] = type;    \
     return __VA_ARGS__();                      \
   }
-#define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...)                                             \
-  [&] {                                                                                         \
-    switch (TYPE) {                                                                             \
-      FACULA_DISPATCH_CASE(::facula::kFloat32, float, __VA_ARGS__)                              \
-      FACULA_DISPATCH_CASE(::facula::kFloat64, double, __VA_ARGS__)                             \
-      default:                                                                                  \
-        ::facula::raise_error(::facula::ErrorKind::kNotImplemented, "\"", NAME,                 \
-                              "\" not implemented for '", ::facula::dtype_name(TYPE), "'");     \
-    }                                                                                           \
+#define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...)                                         \
+  [&] {                                                                                     \
+    switch (TYPE) {                                                                         \
+      FACULA_DISPATCH_CASE(::facula::kFloat32, float, __VA_ARGS__)                          \
+      FACULA_DISPATCH_CASE(::facula::kFloat64, double, __VA_ARGS__)                         \
+      default:                                                                              \
+        ::facula::raise_error(::facula::ErrorKind::kNotImplemented, "\"", NAME,             \
+                              "\" not implemented for '", ::facula::dtype_name(TYPE), "'"); \
+    }                                                                                       \
   }()
-#define AT_DISPATCH_ALL_TYPES(TYPE, NAME, ...)                                                  \
-  [&] {                                                                                         \
-    switch (TYPE) {                                                                             \
-      FACULA_DISPATCH_CASE(::facula::kFloat32, float, __VA_ARGS__)                              \
-      FACULA_DISPATCH_CASE(::facula::kFloat64, double, __VA_ARGS__)                             \
-      FACULA_DISPATCH_CASE(::facula::kUInt8, uint8_t, __VA_ARGS__)                              \
-      FACULA_DISPATCH_CASE(::facula::kInt8, int8_t, __VA_ARGS__)                                \
-      FACULA_DISPATCH_CASE(::facula::kInt16, int16_t, __VA_ARGS__)                              \
-      FACULA_DISPATCH_CASE(::facula::kInt32, int32_t, __VA_ARGS__)                              \
-      FACULA_DISPATCH_CASE(::facula::kInt64, int64_t, __VA_ARGS__)                              \
-      default:                                                                                  \
-        ::facula::raise_error(::facula::ErrorKind::kNotImplemented, "\"", NAME,                 \
-                              "\" not implemented for '", ::facula::dtype_name(TYPE), "'");     \
-    }                                                                                           \
+#define AT_DISPATCH_ALL_TYPES(TYPE, NAME, ...)                                              \
+  [&] {                                                                                     \
+    switch (TYPE) {                                                                         \
+      FACULA_DISPATCH_CASE(::facula::kFloat32, float, __VA_ARGS__)                          \
+      FACULA_DISPATCH_CASE(::facula::kFloat64, double, __VA_ARGS__)                         \
+      FACULA_DISPATCH_CASE(::facula::kUInt8, uint8_t, __VA_ARGS__)                          \
+      FACULA_DISPATCH_CASE(::facula::kInt8, int8_t, __VA_ARGS__)                            \
+      FACULA_DISPATCH_CASE(::facula::kInt16, int16_t, __VA_ARGS__)                          \
+      FACULA_DISPATCH_CASE(::facula::kInt32, int32_t, __VA_ARGS__)                          \
+      FACULA_DISPATCH_CASE(::facula::kInt64, int64_t, __VA_ARGS__)                          \
+      default:                                                                              \
+        ::facula::raise_error(::facula::ErrorKind::kNotImplemented, "\"", NAME,             \
+                              "\" not implemented for '", ::facula::dtype_name(TYPE), "'"); \
+    }                                                                                       \
   }()

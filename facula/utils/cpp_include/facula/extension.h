@@ -97,7 +97,8 @@ struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, b
 template <class T>
 struct Convert<T, std::enable_if_t<std::is_floating_point_v<T>>> {
   static T from(PyObject* o) {
-    double value = PyFloat_Check(o) || PyLong_Check(o) || PyIndex_Check(o) ? PyFloat_AsDouble(o) : 0;
+    double value =
+        PyFloat_Check(o) || PyLong_Check(o) || PyIndex_Check(o) ? PyFloat_AsDouble(o) : 0;
     bool is_number = PyFloat_Check(o) || PyLong_Check(o) || PyIndex_Check(o);
     if (!is_number || PyErr_Occurred()) {
       PyErr_Clear();
@@ -347,14 +348,14 @@ inline PyObject* make_module(PyModuleDef* definition, void (*fill)(Module&)) {
 }  // namespace facula::extension
 
 #define FACULA_EXTENSION_JOIN(a, b) a##b
-#define FACULA_EXTENSION_MODULE(name, variable, text)                                        \
-  static void facula_extension_fill(::facula::extension::Module&);                           \
-  extern "C" __attribute__((visibility("default"))) PyObject* FACULA_EXTENSION_JOIN(PyInit_, \
-                                                                                    name)() { \
-    static PyModuleDef definition = {PyModuleDef_HEAD_INIT, text, nullptr, -1, nullptr,      \
-                                     nullptr, nullptr, nullptr, nullptr};                    \
-    return ::facula::extension::make_module(&definition, facula_extension_fill);             \
-  }                                                                                          \
+#define FACULA_EXTENSION_MODULE(name, variable, text)                                           \
+  static void facula_extension_fill(::facula::extension::Module&);                              \
+  extern "C" __attribute__((visibility("default"))) PyObject* FACULA_EXTENSION_JOIN(PyInit_,    \
+                                                                                    name)() {   \
+    static PyModuleDef definition = {                                                           \
+        PyModuleDef_HEAD_INIT, text, nullptr, -1, nullptr, nullptr, nullptr, nullptr, nullptr}; \
+    return ::facula::extension::make_module(&definition, facula_extension_fill);                \
+  }                                                                                             \
   static void facula_extension_fill(::facula::extension::Module& variable)
 #define FACULA_EXTENSION_TEXT_(name) #name
 #define FACULA_EXTENSION_TEXT(name) FACULA_EXTENSION_TEXT_(name)

@@ -72,8 +72,7 @@ TEST(Optimizers, RefuseOptionsOutOfRange) {
   EXPECT_EQ(refusal<Adam>(AdamOptions{.beta1 = -0.5}), "Invalid beta parameter at index 0: -0.5");
   EXPECT_EQ(refusal<Adam>(AdamOptions{.eps = -0.5}), "Invalid epsilon value: -0.5");
   EXPECT_EQ(refusal<AdamW>(AdamwOptions{.beta2 = 1.5}), "Invalid beta parameter at index 1: 1.5");
-  EXPECT_EQ(refusal<AdamW>(AdamwOptions{.weight_decay = -0.5}),
-            "Invalid weight_decay value: -0.5");
+  EXPECT_EQ(refusal<AdamW>(AdamwOptions{.weight_decay = -0.5}), "Invalid weight_decay value: -0.5");
   EXPECT_EQ(refusal<RMSprop>(RmspropOptions{.alpha = -0.5}), "Invalid alpha value: -0.5");
   EXPECT_EQ(refusal<Adagrad>(AdagradOptions{.lr_decay = -0.5}), "Invalid lr_decay value: -0.5");
   EXPECT_EQ(refusal<Adadelta>(AdadeltaOptions{.rho = 1.5}), "Invalid rho value: 1.5");
