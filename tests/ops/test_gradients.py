@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from samples import Sample, samples, tensors_in
 
@@ -66,9 +68,9 @@ def widened(t: facula.Tensor) -> facula.Tensor:
     return wide.requires_grad_(t.requires_grad)
 
 
-def function_of(sample: Sample) -> tuple:
+def function_of(sample: Sample, change: Callable = widened) -> tuple:
     """The call as a function of its leaves: (function, leaves)."""
-    call, args, kwargs = sample.build(widened)
+    call, args, kwargs = sample.build(change)
     leaves = [t for t in tensors_in(args) + tensors_in(list(kwargs.values())) if t.requires_grad]
 
     def run(*inputs: facula.Tensor):

@@ -173,17 +173,20 @@ Tangents log_softmax_rule(const ForwardCall& c) {
   return {sub(t, along(mul(exp(r), t), c.args[1].integer()))};
 }
 
-// sum exp(x - r) * t over what came before, in logarithms and apart by the sign of t: nothing
-// overflows. Where only -inf came before, any tangent serves; it is 0.
+// sum exp(x - r) * t over what came before, in logarithms: nothing overflows. Real tangents go
+// apart by their sign. Where only -inf came before, any tangent serves; it is 0.
 Tangents logcumsumexp_rule(const ForwardCall& c) {
   const Tensor &x = c.value(0), &r = c.result(0);
-  if (r.is_complex() || r.dim() == 0 || r.numel() == 0) return {};
+  if (r.dim() == 0 || r.numel() == 0) return {};
   int64_t dim = c.args[1].integer();
-  Tensor t = c.tangent(0), none = full_like(r, Scalar(-INFINITY)), empty = eq(r, -INFINITY);
-  Tensor size = log(abs(where(eq(t, 0), 1, t))), base = where(empty, 0, r);
-  Tensor up = add(x, where(gt(t, 0), size, none)), down = add(x, where(lt(t, 0), size, none));
-  Tensor total =
-      sub(exp(sub(logcumsumexp(up, dim), base)), exp(sub(logcumsumexp(down, dim), base)));
+  bool complex = r.is_complex();
+  Tensor t = c.tangent(0), none = full_like(t, Scalar(-INFINITY)), zero = eq(t, 0);
+  Tensor empty = eq(complex ? real(r) : r, -INFINITY), base = where(empty, 0, r);
+  Tensor filled = where(zero, 1, t), size = log(complex ? filled : abs(filled));
+  auto weighed = [&](const Tensor& left_out) {
+    return exp(sub(logcumsumexp(add(x, where(left_out, none, size)), dim), base));
+  };
+  Tensor total = complex ? weighed(zero) : sub(weighed(le(t, 0)), weighed(ge(t, 0)));
   return {where(empty, 0, total)};
 }
 

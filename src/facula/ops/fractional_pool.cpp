@@ -97,6 +97,7 @@ namespace forward {
 
 std::tuple<Tensor, Tensor> fractional_max_pool(const Tensor& input, IntList kernel_size,
                                                IntList output_size, const Tensor& random_samples) {
+  refuse_complex(input, "fractional_max_pool");
   int64_t n = output_size.ssize(), lead = input.dim() - n;
   FractionalShape s{1, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, n};
   Sizes sizes = input.sizes().to_sizes();

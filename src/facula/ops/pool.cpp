@@ -214,6 +214,7 @@ Tensor max_pool_gather(const Tensor& self, const Tensor& indices, int64_t spatia
 
 Tensor max_unpool(const Tensor& input, const Tensor& indices, IntList output_size) {
   int64_t n = output_size.ssize();
+  check_pool_type("max_unpool", input, true);
   if (indices.dtype() != kInt64) {
     raise_error(ErrorKind::kRuntime,
                 "max_unpool: elements in indices should be type int64 but got: ",

@@ -58,3 +58,14 @@ def test_second_derivatives_of_bessel_functions_at_zero(name: str) -> None:
     (curve,) = facula.autograd.grad(slope.sum(), x)
     assert slope[0].item() == 0.5 and curve[0].item() == 0.0
     assert curve[1].isfinite()
+
+
+@pytest.mark.parametrize("dim", [0, -1])
+def test_logcumsumexp_of_complex_numbers(dim: int) -> None:
+    g = facula.Generator().manual_seed(0)
+    x, t = facula.randn(2, 4, 3, dtype=facula.complex128, generator=g)
+    t[0, 1], t[2] = 0, 0  # whose logarithms are infinite
+    value, tangent = func.jvp(lambda x: facula.logcumsumexp(x, dim), (x,), (t,))
+    step = 1e-6
+    ahead, behind = (facula.logcumsumexp(x + s * step * t, dim) for s in (1, -1))
+    facula.testing.assert_close(tangent, (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-8)
