@@ -28,10 +28,10 @@ manual("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", overlap="whol
 composite("detach_copy(Tensor self)", method=False, doc="A copy without history.")
 composite("view_as_real_copy(Tensor self)", "clone(view_as_real(self))", method=False, doc="A copy of view_as_real.")
 composite("view_as_complex_copy(Tensor self)", "clone(view_as_complex(self))", method=False, doc="A copy of view_as_complex.")
-composite("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "chunk(self, chunks, dim)", doc="chunk.")
-composite("unsafe_split(Tensor self, int split_size, int dim=0) -> Tensor[]", "split(self, split_size, dim)", doc="split.")
-composite("unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", "split_with_sizes(self, split_sizes, dim)",
-          doc="split_with_sizes.")
+composite("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", doc="chunk whose pieces may be written to.")
+composite("unsafe_split(Tensor self, int split_size, int dim=0) -> Tensor[]", doc="split whose pieces may be written to.")
+composite("unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+          doc="split_with_sizes whose pieces may be written to.")
 composite("empty_permuted(int[] size, int[] physical_layout)", factory=True, out=False,
           doc="An uninitialised tensor whose dimensions lie in memory in the given order, outermost first.")
 

@@ -7,6 +7,7 @@
 #include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/hidden_values.h"
+#include "facula/ops/legacy_functions.h"
 #include "facula/ops/shape_functions.h"
 
 namespace facula {
@@ -42,6 +43,15 @@ void check_pieces(int64_t pieces, const char* op) {
   constexpr int64_t kMost = int64_t{1} << 24;
   FACULA_CHECK(pieces <= kMost, kRuntime, op, ": expected at most ", kMost, " pieces, got ",
                pieces);
+}
+
+// made_together marks views that PyTorch makes by one node, which cannot take the history of one of
+// them apart: autograd refuses to record in-place writes to them.
+std::vector<Tensor> made_together(std::vector<Tensor> views) {
+  for (const Tensor& t : views) {
+    if (t->base) t->flags |= kMultiOutputView;
+  }
+  return views;
 }
 
 int64_t split_dim(const Tensor& self, int64_t dim, const char* op) {
@@ -187,10 +197,10 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   check_pieces(self.sizes()[axis], "unbind");
   std::vector<Tensor> out;
   for (int64_t i = 0; i < self.sizes()[axis]; ++i) out.push_back(select(self, axis, i));
-  return out;
+  return made_together(std::move(out));
 }
 
-std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
+std::vector<Tensor> unsafe_split(const Tensor& self, int64_t split_size, int64_t dim) {
   int64_t axis = split_dim(self, dim, "split");
   int64_t size = self.sizes()[axis];
   if (split_size < 0) {
@@ -213,7 +223,7 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   return out;
 }
 
-std::vector<Tensor> split_with_sizes(const Tensor& self, IntList sizes, int64_t dim) {
+std::vector<Tensor> unsafe_split_with_sizes(const Tensor& self, IntList sizes, int64_t dim) {
   int64_t axis = split_dim(self, dim, "split");
   int64_t have = self.sizes()[axis], total = 0;
   for (int64_t s : sizes) {
@@ -239,7 +249,7 @@ std::vector<Tensor> split_with_sizes(const Tensor& self, IntList sizes, int64_t 
   return out;
 }
 
-std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
+std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   int64_t axis = split_dim(self, dim, "chunk");
   if (chunks <= 0) {
     fail(ErrorKind::kRuntime, str("chunk expects `chunks` to be greater than 0, got: ", chunks));
@@ -250,7 +260,17 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   if (size == 0) {
     return std::vector<Tensor>(chunks, narrow_piece(self, axis, 0, 0));
   }
-  return split(self, piece, axis);
+  return unsafe_split(self, piece, axis);
+}
+
+std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
+  return made_together(unsafe_split(self, split_size, dim));
+}
+std::vector<Tensor> split_with_sizes(const Tensor& self, IntList sizes, int64_t dim) {
+  return made_together(unsafe_split_with_sizes(self, sizes, dim));
+}
+std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
+  return made_together(unsafe_chunk(self, chunks, dim));
 }
 
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
