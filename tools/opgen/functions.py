@@ -76,12 +76,15 @@ def row_constants(row: Row) -> str:
 def composite_inplace(row: Row) -> str:
     """The in-place form of a composite: the value, copied into self as a recorded operator.
 
-    What the rows of the value save of self must outlive the write, so they are given a copy.
+    What the rows of the value save of self must outlive the write, so they are given a copy, also where self is another
+    argument as well.
     """
     params = parameter_list(params_of(row), False).replace("const TensorOrScalar& self", "const Tensor& self")
     names, before = arguments(params_of(row)), []
     if row.options.get("saves_self"):
-        names = names.replace("self", "before", 1)
+        others = [p.name for p in row.sig.params if p.type == "Tensor" and p.name != "self"]
+        given = {"self": "before", **{n: f"{n}.is_same(self) ? before : {n}" for n in others}}
+        names = ", ".join(given.get(p.name, p.name) for p in params_of(row))
         inputs = ", ".join(p.name for p in row.sig.params if p.is_tensor)
         before = [f"  Tensor before = recording({inputs}) ? clone(self) : self;"]
     return "\n".join([f"Tensor {row.name}_({params}) {{", *checks(row), *before,

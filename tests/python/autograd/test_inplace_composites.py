@@ -21,6 +21,7 @@ X = facula.tensor([[0.2, 0.5, 0.9], [0.4, 0.7, 0.3]], dtype=facula.float64)
         (lambda t: t.mvlgamma_(1), lambda t: facula.mvlgamma(t, 1)),
         (lambda t: t.renorm_(2, 0, 0.5), lambda t: facula.renorm(t, 2, 0, 0.5)),
         (lambda t: t.ldexp_(t * 3), lambda t: facula.ldexp(t, t * 3)),
+        (lambda t: t.ldexp_(t), lambda t: facula.ldexp(t, t)),
         (lambda t: t.nan_to_num_(0.0), lambda t: facula.nan_to_num(t, 0.0)),
         (lambda t: t.round_(decimals=1), lambda t: facula.round(t, decimals=1)),
     ],
