@@ -9,6 +9,7 @@
 #include <exception>
 #include <new>
 
+#include "facula/base/error.h"
 #include "facula/base/pool/pool.h"
 
 namespace facula {
@@ -61,7 +62,10 @@ struct Loop {
 }  // namespace
 
 int num_threads() { return pool::size(); }
-void set_num_threads(int threads) { pool::set_size(threads); }
+void set_num_threads(int threads) {
+  FACULA_CHECK(threads > 0, kRuntime, "set_num_threads expects a positive integer");
+  pool::set_size(threads);
+}
 bool in_parallel() { return pool::in_region(); }
 
 namespace parallel {

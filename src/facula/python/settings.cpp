@@ -1,5 +1,7 @@
 // Settings of the process and the thread: threads, default dtype and device, memory statistics; and
 // small questions about dtypes.
+#include <algorithm>
+
 #include "facula/base/parallel.h"
 #include "facula/core/allocator.h"
 #include "facula/ops/warn.h"
@@ -17,9 +19,7 @@ PyObject* py_set_num_threads(PyObject*, PyObject* n) {
   return guarded([&]() -> PyObject* {
     FACULA_CHECK(is_integer(n), kType, "set_num_threads expects an int, but got ", type_name(n));
     int64_t count = to_int64(n, "set_num_threads");
-    FACULA_CHECK(count > 0 && count < 65536, kRuntime,
-                 "set_num_threads expects a positive integer");
-    set_num_threads(static_cast<int>(count));
+    set_num_threads(static_cast<int>(std::clamp<int64_t>(count, 0, 65536)));
     Py_RETURN_NONE;
   });
 }

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "facula/base/error.h"
+
 namespace facula {
 namespace {
 
@@ -33,6 +35,14 @@ std::vector<Range> ranges_of(int64_t begin, int64_t end, int64_t grain) {
   });
   std::sort(ranges.begin(), ranges.end());
   return ranges;
+}
+
+TEST(Parallel, TakesPositiveNumbersOfThreads) {
+  int before = num_threads();
+  for (int count : {0, -1}) EXPECT_THROW(set_num_threads(count), Error);
+  EXPECT_EQ(num_threads(), before);
+  Threads threads(1 << 20);
+  EXPECT_GE(num_threads(), 1);
 }
 
 TEST(Parallel, CoversTheRangeExactlyOnce) {
