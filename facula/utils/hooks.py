@@ -165,6 +165,13 @@ class BackwardHook:
         return result
 
     def _run_hooks_without_inputs(self) -> None:
+        if self.user_hooks:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module "
+                "outputs since no inputs require gradients. It gets None for the gradients of the "
+                "inputs.",
+                stacklevel=3,
+            )
         nothing = (None,) * max(self.n_inputs, 0)
         for hook in self.user_hooks:
             out = hook(self.module, nothing, self.grad_outputs)

@@ -1,5 +1,7 @@
 """Module: hooks around forward and backward, of one module and of all."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -98,10 +100,19 @@ def test_full_backward_hooks():
 
 def test_full_backward_hook_without_input_gradient():
     fc, seen = nn.Linear(2, 1), []
-    fc.register_full_backward_hook(lambda m, gi, go: seen.append((gi, go[0].shape)))
-    fc(facula.ones(3, 2)).sum().backward()
+    hook = fc.register_full_backward_hook(lambda m, gi, go: seen.append((gi, go[0].shape)))
+    with pytest.warns(UserWarning, match="since no inputs require gradients") as shown:
+        fc(facula.ones(3, 2)).sum().backward()
+    assert len(shown) == 1 and shown[0].filename == __file__
     assert seen == [((None,), (3, 1))]
     np.testing.assert_array_equal(fc.bias.grad.numpy(), [3.0])
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        fc(facula.ones(3, 2, requires_grad=True)).sum().backward()
+        hook.remove()
+        fc.register_full_backward_pre_hook(lambda m, go: None)
+        fc(facula.ones(3, 2)).sum().backward()
+    assert not shown
 
 
 def test_backward_hooks_with_several_values():
