@@ -168,6 +168,7 @@ from facula.nn.modules.transformer import (
     TransformerEncoderLayer,
 )
 from facula.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
+from facula.nn.modules.utils import _own_constructor
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveLogSoftmaxWithLoss",
@@ -201,3 +202,6 @@ __all__ = [
     "TripletMarginWithDistanceLoss", "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2d",
     "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
 ]  # fmt: skip
+
+for _name in __all__:
+    _own_constructor(globals()[_name])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import repeat
+from types import FunctionType
 from typing import Any
 
 
@@ -40,6 +41,22 @@ def _list_with_default(out_size: Any, defaults: list[int]) -> list[int]:
         v if v is not None else d
         for v, d in zip(out_size, defaults[-len(out_size) :], strict=False)
     ]
+
+
+def _own_constructor(cls: type) -> None:
+    """Give a class that shares the constructor of its base class one of its own, so that errors
+    about arguments name the class that was called; Module's constructor does so by itself.
+    """
+    shared = cls.__init__
+    if shared.__qualname__ in ("Module.__init__", f"{cls.__qualname__}.__init__"):
+        return
+    own = FunctionType(
+        shared.__code__, shared.__globals__, "__init__", shared.__defaults__, shared.__closure__
+    )
+    for name in ("__kwdefaults__", "__annotations__", "__doc__", "__module__"):
+        setattr(own, name, getattr(shared, name))
+    own.__qualname__ = f"{cls.__qualname__}.__init__"
+    cls.__init__ = own
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
