@@ -89,3 +89,15 @@ def test_operators_say_dtypes_errors_and_shapes(pages):
 
 def test_hand_written_pages_are_copied(pages):
     assert (pages / "dependencies.md").read_text().startswith("# What Facula depends on")
+
+
+def test_the_environment_variables_that_are_read_are_documented():
+    page = (ROOT / "docs/migration.md").read_text().partition("## Environment variables")[2]
+    named = set()
+    for folder in ("src", "facula", "bench", "tests", "tools", "examples"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".cpp", ".h", ".py"):
+                named |= set(re.findall(r'"((?:FACULA|OMP)_[A-Z_]+)"', path.read_text()))
+    named = {n for n in named if not n.startswith("FACULA_EXTENSION")}
+    assert {"FACULA_NUM_THREADS", "OMP_NUM_THREADS", "FACULA_ISA", "FACULA_PEER"} <= named
+    assert {n for n in named if f"`{n}" not in page} == set()
