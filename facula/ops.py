@@ -175,11 +175,10 @@ def row_overload(
 def _own(name: str) -> Any:
     """Return the function of Facula that does what an operator of PyTorch's library does."""
     import facula
-    from facula.utils import _aten, _dispatch_classes
+    from facula.utils._aten import FUNCTIONS
 
-    for table in (_dispatch_classes.FUNCTIONS, _aten.FUNCTIONS):
-        if name in table:
-            return table[name]
+    if name in FUNCTIONS:
+        return FUNCTIONS[name]
     for home in (facula, facula.nn.functional, facula.linalg, facula.special):
         prefix = "" if home is facula else f"{home.__name__.rpartition('.')[2]}_"
         found = getattr(home, name.removeprefix(prefix), None)

@@ -1,5 +1,6 @@
-"""Operators of PyTorch's library that have no function of their own in Facula: the halves of
-backward passes and layers that programs reach as `facula.ops.aten.NAME`.
+"""Operators of PyTorch's library that have no function of their name in Facula, which programs
+reach as `facula.ops.aten.NAME`: halves of backward passes and layers, and what calls of tensor
+classes with a `__torch_dispatch__` are named.
 """
 
 from __future__ import annotations
@@ -11,6 +12,14 @@ from typing import Any
 import facula
 
 Tensor = facula.Tensor
+
+
+def _slice(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
+    return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)]
+
+
+def _to_copy(x: Tensor, *, dtype: Any = None, device: Any = None, **_: Any) -> Tensor:
+    return x.to(device=device or x.device, dtype=dtype or x.dtype, copy=True)
 
 
 def _wide(*tensors: Tensor) -> list[Tensor]:
@@ -151,6 +160,18 @@ def _attention_for_cpu(
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "_to_copy": _to_copy,
+    "_local_scalar_dense": lambda x: x.item(),
+    "_softmax": lambda x, dim, half_to_float=False: facula.softmax(x, dim),
+    "_log_softmax": lambda x, dim, half_to_float=False: facula.log_softmax(x, dim),
+    "alias": lambda x: x.view(x.shape),
+    "log_sigmoid": lambda x: facula.nn.functional.logsigmoid(x),
+    "view": lambda x, size: x.view(size),
+    "expand": lambda x, size: x.expand(size),
+    "new_empty": lambda x, size, **options: x.new_empty(size, **options),
+    "slice": _slice,
+    "select": lambda x, dim, index: x.select(dim, index),
+    "lift_fresh": lambda x: x,
     "_softmax_backward_data": _softmax_backward_data,
     "_log_softmax_backward_data": _log_softmax_backward_data,
     "_safe_softmax": _safe_softmax,

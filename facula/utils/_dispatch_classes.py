@@ -178,31 +178,6 @@ _COMPOSED: dict[str, Callable[..., Any]] = {
 _UNRECORDED = ("dropout_", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "rrelu")
 
 
-def _slice(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
-    return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)]
-
-
-def _to_copy(x: Tensor, *, dtype: Any = None, device: Any = None, **_: Any) -> Tensor:
-    return x.to(device=device or x.device, dtype=dtype or x.dtype, copy=True)
-
-
-# What the operators do that have no function of their name.
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "_to_copy": _to_copy,
-    "_local_scalar_dense": lambda x: x.item(),
-    "_softmax": lambda x, dim, half_to_float=False: facula.softmax(x, dim),
-    "_log_softmax": lambda x, dim, half_to_float=False: facula.log_softmax(x, dim),
-    "alias": lambda x: x.view(x.shape),
-    "log_sigmoid": lambda x: facula.nn.functional.logsigmoid(x),
-    "view": lambda x, size: x.view(size),
-    "expand": lambda x, size: x.expand(size),
-    "new_empty": lambda x, size, **options: x.new_empty(size, **options),
-    "slice": _slice,
-    "select": lambda x, dim, index: x.select(dim, index),
-    "lift_fresh": lambda x: x,
-}
-
-
 def _overload(name: str, values: list) -> tuple[str, str]:
     """Name the operator and the overload of a row whose arguments are the operator's."""
     base = name.removesuffix("_") if name not in _BY_OPERAND else name
