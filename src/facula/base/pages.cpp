@@ -34,6 +34,13 @@ void unmap_pages(void* pages, size_t bytes) noexcept { munmap(pages, bytes); }
 
 void discard_pages(void* pages, size_t bytes) noexcept { madvise(pages, bytes, MADV_FREE); }
 
+void empty_pages(void* start, size_t bytes) noexcept {
+  constexpr std::uintptr_t kMask = kPageSize - 1;
+  auto address = reinterpret_cast<std::uintptr_t>(start);
+  const std::uintptr_t first = (address + kMask) & ~kMask, end = (address + bytes) & ~kMask;
+  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
 size_t large_block_size(size_t bytes) noexcept {
   constexpr size_t kHeader = 64;
   const size_t body = bytes > kHeader ? bytes - kHeader : 1;

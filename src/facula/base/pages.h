@@ -28,6 +28,10 @@ FACULA_API void unmap_pages(void* pages, size_t bytes) noexcept;
 // is idle; the range stays valid.
 FACULA_API void discard_pages(void* pages, size_t bytes) noexcept;
 
+// Gives the memory of all whole pages in a range back to the system at once; the range stays valid
+// and reads as zeros there.
+FACULA_API void empty_pages(void* start, size_t bytes) noexcept;
+
 // Returns the size of the mapping that serves a large request: eight steps an octave plus one page,
 // so that a power of two and a 64-byte header in front of it share one step. `bytes` is at most
 // kLargestBlock.

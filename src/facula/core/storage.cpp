@@ -6,6 +6,7 @@
 #include <new>
 
 #include "facula/base/error.h"
+#include "facula/base/pages.h"
 #include "facula/core/allocator.h"
 #include "facula/core/lent.h"
 
@@ -83,6 +84,8 @@ void Storage::destroy() {
   deallocate_cpu(this, header);
 }
 
+// Whole pages that a smaller storage does not reach go back to the system, though their addresses
+// stay: tensors over them read zeros.
 void Storage::resize(size_t bytes) {
   FACULA_CHECK(!is_external() && !is_lent(this), kRuntime,
                "Trying to resize storage that is not resizable");
@@ -99,6 +102,8 @@ void Storage::resize(size_t bytes) {
     flags_ |= kSeparate;
     data_ = data;
     block_ = block;
+  } else if (bytes < bytes_) {
+    empty_pages(data_ + bytes, room - bytes);
   }
   bytes_ = bytes;
 }

@@ -37,6 +37,20 @@ TEST(Pages, StayUsableWhenDiscarded) {
   unmap_pages(pages, kPageSize);
 }
 
+TEST(Pages, LoseTheirContentsWhenEmptied) {
+  auto* pages = static_cast<unsigned char*>(map_pages(4 * kPageSize, kPageSize));
+  ASSERT_NE(pages, nullptr);
+  std::memset(pages, 7, 4 * kPageSize);
+  empty_pages(pages + 1, 3 * kPageSize);  // reaches two pages in full
+  EXPECT_EQ(pages[kPageSize - 1], 7);
+  EXPECT_EQ(pages[kPageSize], 0);
+  EXPECT_EQ(pages[3 * kPageSize - 1], 0);
+  EXPECT_EQ(pages[3 * kPageSize], 7);
+  empty_pages(pages, kPageSize - 1);
+  EXPECT_EQ(pages[0], 7);
+  unmap_pages(pages, 4 * kPageSize);
+}
+
 TEST(LargeBlockSize, HoldsTheRequestWithAtMostAnEighthAndAPageToSpare) {
   for (size_t bytes = 1; bytes <= kLargestBlock; bytes += 1 + bytes / 3) {
     const size_t size = large_block_size(bytes);

@@ -28,6 +28,20 @@ TEST(Storage, ResizeKeepsThePrefix) {
   }
 }
 
+TEST(Storage, GivesBackPagesThatItDoesNotReach) {
+  constexpr size_t kBytes = 1 << 20;
+  Storage* s = Storage::make(kBytes);
+  std::memset(s->data(), 7, kBytes);
+  s->resize(8);
+  EXPECT_EQ(s->data()[7], 7);
+  EXPECT_EQ(s->data()[kBytes / 2], 0);  // the address stays, the page is a new one
+  s->resize(0);
+  s->resize(kBytes);
+  std::memset(s->data(), 5, kBytes);
+  EXPECT_EQ(s->data()[kBytes - 1], 5);
+  s->release();
+}
+
 TEST(Storage, ExternalCallsItsDeleterAndRefusesToResize) {
   float data[3] = {1, 2, 3};
   int calls = 0;
