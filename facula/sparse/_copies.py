@@ -8,8 +8,8 @@ from typing import Any
 import facula
 from facula import _C
 from facula.sparse import _create
-from facula.sparse._table import TABLE, cast, entry, entry_of_tensors
-from facula.sparse._tensor import BLOCKED, SparseTensor, is_sparse, parts, refuse
+from facula.sparse._table import TABLE, cast, entry, entry_of_tensors, on_values
+from facula.sparse._tensor import SparseTensor, is_sparse, parts, refuse
 
 Tensor = _C.Tensor
 
@@ -105,7 +105,7 @@ def _zeros_like(
     dtype, layout = dtype or input.dtype, layout or p.layout
     if layout is _C.strided:
         return facula.zeros(input.shape, dtype=dtype, requires_grad=requires_grad)
-    if layout is not p.layout or layout in BLOCKED:
+    if layout is not p.layout:
         return _create.empty(input.shape, dtype, layout, requires_grad)
     if p.is_coo:
         at = facula.empty((p.sparse_dim, 0), dtype=facula.int64)
@@ -121,9 +121,32 @@ def _zeros_like(
     return t.requires_grad_() if requires_grad else t
 
 
-@entry("ones_like", "full_like", "rand_like", "randn_like", "randint_like")
-def _full_like(input: SparseTensor, *args: Any, **kwargs: Any) -> Tensor:
-    raise refuse("fill_", kwargs.get("layout") or input.layout)
+def _filled(name: str, fill: str) -> Callable:
+    """New values at the positions of a compressed tensor; COO tensors have no positions to keep."""
+    function = getattr(facula, name)
+
+    def make(
+        input: SparseTensor,
+        *args: Any,
+        layout: Any = None,
+        requires_grad: bool = False,
+        **options: Any,
+    ) -> Tensor:
+        if parts(input).is_coo or layout not in (None, input.layout):
+            raise refuse(fill, layout or input.layout)
+        made = on_values(input.detach(), lambda v: function(v, *args, **options))
+        return made.requires_grad_() if requires_grad else made
+
+    return make
+
+
+for _name, _fill in (("ones_like", "fill_"), ("full_like", "fill_"), ("randn_like", "normal_")):
+    TABLE[_name] = _filled(_name, _fill)
+
+
+@entry("rand_like", "randint_like")
+def _random_like(input: SparseTensor, *args: Any, **kwargs: Any) -> Tensor:
+    raise refuse("uniform_", kwargs.get("layout") or input.layout)
 
 
 def _fresh(name: str) -> Callable:

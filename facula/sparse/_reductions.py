@@ -24,16 +24,18 @@ def _sum(
     no_out("sum", out)
     if dtype is not None:
         input = on_values(input, lambda v: v.to(dtype))
-    if dim is None or (isinstance(dim, (list, tuple)) and len(dim) == 0):
-        if keepdim:
-            raise refuse("sum with keepdim over all dimensions", input.layout)
+    everything = dim is None or (isinstance(dim, (list, tuple)) and len(dim) == 0)
+    if everything and not keepdim:
         return _C._sparse_sum(input, None)
-    dims = [dim] if isinstance(dim, int) else list(dim)
+    dims = list(range(input.dim())) if everything else [dim] if isinstance(dim, int) else list(dim)
     result = _C._sparse_sum(input, dims)
-    if keepdim:
-        for d in sorted(d % input.dim() for d in dims):
-            result = result.unsqueeze(d)
-    return result
+    if not keepdim:
+        return result
+    for d in sorted(d % input.dim() for d in dims):
+        result = result.unsqueeze(d)
+    # Blocks and batches of the input need not fit the result.
+    fits = input.layout in (_C.sparse_csr, _C.sparse_csc) and input.dim() == 2
+    return result.to_sparse(layout=input.layout) if fits else result
 
 
 @entry("vector_norm")

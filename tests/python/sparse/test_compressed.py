@@ -159,3 +159,34 @@ def test_arbitrary_parts_never_crash():
         assert facula.equal(t @ facula.ones(t.size(1), 2), dense @ facula.ones(t.size(1), 2))
         assert facula.equal(t.to_sparse_csr().to_dense(), dense)
     assert 200 < made < 1400
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "bsc"])
+def test_tensors_like_compressed_ones_keep_its_positions(layout):
+    dense = facula.tensor([[1.0, 0, 2, 0], [0, 0, 0, 3], [0, 0, 4, 0], [0, 0, 0, 0]])
+    s = getattr(dense, f"to_sparse_{layout}")(*([(2, 2)] if layout[0] == "b" else []))
+    none = facula.zeros_like(s)
+    assert none.layout is s.layout and none._nnz() == 0 and not none.to_dense().any()
+    assert none.values().shape[1:] == s.values().shape[1:]
+    two, one = facula.full_like(s, 2), facula.ones_like(s, dtype=facula.int64)
+    assert facula.equal(two.values(), facula.full_like(s.values(), 2))
+    assert one.dtype is facula.int64 and facula.equal(one.to_dense() * 2, two.to_dense().long())
+    facula.manual_seed(3)
+    random = facula.randn_like(s, requires_grad=True)
+    facula.manual_seed(3)
+    assert facula.equal(random.detach().values(), facula.randn(s.values().shape))
+    assert random.layout is s.layout and random.requires_grad and random.is_leaf
+    with pytest.raises(NotImplementedError, match="uniform_"):
+        facula.rand_like(s)
+    with pytest.raises(NotImplementedError, match="fill_"):
+        facula.ones_like(s, layout=facula.sparse_coo)
+
+
+@pytest.mark.parametrize("dim", [0, 1, (0, 1), None])
+def test_sums_that_keep_their_dimensions(dim):
+    dense = facula.tensor([[1.0, 0, 2], [0, 3, 0]])
+    for layout in (facula.sparse_csr, facula.sparse_csc, facula.sparse_coo):
+        total = dense.to_sparse(layout=layout).sum(dim, keepdim=True)
+        expected = dense.sum(dim, keepdim=True)
+        assert facula.equal(total.to_dense() if total.layout is layout else total, expected)
+        assert total.layout is layout or layout is facula.sparse_coo
