@@ -428,3 +428,11 @@ def test_real_and_imaginary_parts_are_attributes() -> None:
     assert z.imag.tolist() == [2.0, -4.0]
     z.real = facula.zeros(2)
     assert z.tolist() == [2j, -4j]
+
+
+@pytest.mark.parametrize("k", [-(2**63), -(2**63) + 1, -5, 5, 2**63 - 2, 2**63 - 1])
+def test_triangles_of_far_diagonals(k):
+    """Row plus diagonal does not fit into 64 bits."""
+    x = facula.ones(3, 4)
+    low, up = (x, x * 0) if k > 0 else (x * 0, x)
+    assert facula.equal(x.tril(k), low) and facula.equal(x.triu(k), up)

@@ -38,8 +38,8 @@ Values mv_rule(BatchCall& call) {
 Tensor dot_samples(const BatchCall& call, bool conjugate) {
   Tensor a = call.front(0);
   if (conjugate) a = conj_complex(a);
-  Tensor products = mul(a, call.front(1));
-  return sum(products, IntList({1}), false, products.dtype());
+  Tensor rows = unsqueeze(a, 1), columns = unsqueeze(call.front(1), 2);
+  return squeeze_dim(matmul(rows, columns), {-1, -2});
 }
 Values dot_rule(BatchCall& call) {
   return ranks_are(call, 0, 1, 1, 1) ? call.hide(dot_samples(call, false)) : Values();

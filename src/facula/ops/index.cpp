@@ -47,6 +47,7 @@ Tensor triangle(const Tensor& self, int64_t k, bool upper, const char* op) {
   FACULA_CHECK(self.dim() >= 2, kRuntime, op, ": input tensor must have at least 2 dimensions");
   Tensor r = new_empty(self.sizes(), self.dtype(), self.device());
   if (self.is_meta()) return r;
+  k = std::clamp(k, -self.size(-2), self.size(-1));  // row + k must not overflow
   LongWork work(self.numel());
   (upper ? kernels::index->triu : kernels::index->tril)(view(r), view(self), k);
   return r;

@@ -133,7 +133,9 @@ void check_layer(const LayerPlan& p, const LayerOperands& x) {
   if (data->sizes[1] != w_ih->sizes[1] || w_ih->sizes[0] != p.gates * p.hidden) {
     refuse("input weights", {p.gates * p.hidden, data->sizes[1]}, w_ih);
   }
-  if (w_hh->sizes[1] != p.out) refuse("hidden weights", {p.gates * p.hidden, p.out}, w_hh);
+  if (w_hh->sizes[0] != p.gates * p.hidden || w_hh->sizes[1] != p.out) {
+    refuse("hidden weights", {p.gates * p.hidden, p.out}, w_hh);
+  }
   if (w_hr.defined() ? w_hr->sizes[0] != p.out || w_hr->sizes[1] != p.hidden : p.out != p.hidden) {
     refuse("a hidden state", {p.batch, w_hr.defined() ? w_hr->sizes[0] : p.hidden}, h0);
   }
@@ -153,6 +155,19 @@ void check_layer(const LayerPlan& p, const LayerOperands& x) {
   }
 }
 
+// The plan of operands that fit together.
+LayerPlan plan_layer(const LayerOperands& x, IntList batch_sizes, std::string_view mode,
+                     bool reverse) {
+  for (const Tensor* t : {&x.data, &x.h0, &x.c0, &x.w_ih, &x.w_hh, &x.w_hr}) {
+    FACULA_CHECK(!t->defined() || t->dim() == 2, kRuntime,
+                 "recurrent layer: expected data, states and weights to be matrices, got one of ",
+                 "size ", list_text(t->sizes()));
+  }
+  LayerPlan p(mode, batch_sizes, x.h0, x.w_hh, reverse);
+  check_layer(p, x);
+  return p;
+}
+
 // The recurrent weight as the step's product wants it: transposed once where that pays.
 Tensor step_weight(const LayerPlan& p, const Tensor& w_hh) {
   Tensor wt = transposed_of(w_hh);
@@ -167,8 +182,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> recurrent_layer(
     const Tensor& data, IntList batch_sizes, const Tensor& h0, const Tensor& c0, const Tensor& w_ih,
     const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, const Tensor& w_hr,
     std::string_view mode, bool reverse) {
-  LayerPlan p(mode, batch_sizes, h0, w_hh, reverse);
-  check_layer(p, {data, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr});
+  LayerPlan p =
+      plan_layer({data, h0, c0, w_ih, w_hh, b_ih, b_hh, w_hr}, batch_sizes, mode, reverse);
   DType type = data.dtype();
   if (type != kFloat32 && type != kFloat64) {
     raise_error(ErrorKind::kNotImplemented, "\"recurrent layer\" not implemented for '",
@@ -372,8 +387,7 @@ std::vector<Tensor> layer_from_parts(const std::vector<Tensor>& x, const LayerPl
 
 LayerStates complex_layer(const LayerOperands& x, IntList batch_sizes, std::string_view mode,
                           bool reverse) {
-  LayerPlan p(mode, batch_sizes, x.h0, x.w_hh, reverse);
-  check_layer(p, x);
+  LayerPlan p = plan_layer(x, batch_sizes, mode, reverse);
   std::vector<Tensor> r =
       layer_from_parts({x.data, x.h0, x.c0, x.w_ih, x.w_hh, x.b_ih, x.b_hh, x.w_hr}, p);
   return {r[0], r[1], r[2]};

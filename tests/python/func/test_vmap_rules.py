@@ -482,3 +482,15 @@ def test_many_gradients_of_one_layer(name: str) -> None:
     for k, x in enumerate([args[0], args[0] * 2, args[0] - 1]):
         for t, want in zip(many, vjp(f, x, args[1])[1](g[k]), strict=True):
             facula.testing.assert_close(t[k], want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["dot", "vdot"])
+def test_dot_of_samples_refuses_what_dot_refuses(name):
+    dot = vmap(getattr(facula, name))
+    for other in (facula.ones(2, 3), facula.ones(2, 0), facula.ones(2, 1, dtype=facula.float64)):
+        with pytest.raises(RuntimeError):
+            dot(facula.ones(2, 1), other)
+    x = facula.tensor([[1, 2], [3, 4]])
+    assert dot(x, x).tolist() == [5, 25]
+    shared = vmap(getattr(facula, name), in_dims=(0, None))
+    assert shared(x, x[1]).tolist() == [11, 25]

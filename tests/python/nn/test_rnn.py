@@ -291,17 +291,42 @@ def test_biases_of_other_types_or_sizes_are_refused(kind, dtype):
 
 
 @pytest.mark.parametrize("kind", CELLS)
-def test_cells_take_one_bias_of_the_two(kind):
+@pytest.mark.parametrize("dtype", [facula.bfloat16, facula.float32, facula.float64])
+def test_cells_take_one_bias_of_the_two(kind, dtype):
     n = 4 * CELLS[kind]
-    x, h = facula.rand(2, 3), facula.rand(2, 4)
-    w, u, b = facula.rand(n, 3) - 0.5, facula.rand(n, 4) - 0.5, facula.rand(n)
+    x, h = facula.rand(2, 3, dtype=dtype), facula.rand(2, 4, dtype=dtype)
+    w, u = facula.rand(n, 3, dtype=dtype) - 0.5, facula.rand(n, 4, dtype=dtype) - 0.5
+    b = facula.rand(n, dtype=dtype, requires_grad=True)
     states = (h, h) if kind == "lstm" else h
-    cell, zero = getattr(facula, f"{kind}_cell"), facula.zeros(n)
+    cell, zero = getattr(facula, f"{kind}_cell"), facula.zeros(n, dtype=dtype)
     for one, both in (((b, None), (b, zero)), ((None, b), (zero, b))):
         got, want = cell(x, states, w, u, *one), cell(x, states, w, u, *both)
         if kind == "lstm":
             got, want = got[1], want[1]
-        np.testing.assert_allclose(array(got), array(want), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(array(got.double()), array(want.double()), rtol=1e-6, atol=1e-6)
+        (g,), (wanted,) = (facula.autograd.grad(y.sum(), b) for y in (got, want))
+        np.testing.assert_allclose(array(g.double()), array(wanted.double()), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize("name, shape", [
+    ("w_hh", (1, 4)), ("w_hh", (-1, 4)), ("w_hh", (0, 5)), ("w_hh", (0, 4, 1)), ("w_ih", (1, 3)),
+    ("w_ih", (0, 3, 1)),
+])  # fmt: skip
+def test_cells_and_layers_refuse_weights_of_another_size(kind, name, shape):
+    """The first size counts from the right one, so that a row too many is seen as well."""
+    n = 4 * CELLS[kind]
+    x, h = facula.rand(2, 3), facula.rand(2, 4)
+    weights = {"w_ih": facula.rand(n, 3), "w_hh": facula.rand(n, 4)}
+    weights[name] = facula.rand(n + shape[0], *shape[1:])
+    states = (h, h) if kind == "lstm" else h
+    with pytest.raises(RuntimeError, match="expected"):
+        getattr(facula, f"{kind}_cell")(x, states, weights["w_ih"], weights["w_hh"])
+    layers = (h[None], h[None]) if kind == "lstm" else h[None]
+    with pytest.raises(RuntimeError, match="expected"):
+        getattr(facula, kind)(
+            x[None], layers, list(weights.values()), False, 1, 0.0, False, False, False
+        )
 
 
 def test_second_derivative_of_relu_at_zero():
