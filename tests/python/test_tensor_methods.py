@@ -131,3 +131,13 @@ def test_arguments_that_were_without_effect():
         assert make(2, device="cpu").shape == (2,)
         with pytest.raises(RuntimeError, match="legacy constructor"):
             make(2, device="meta")
+
+
+def test_broadcasting_gives_the_tensors_that_have_the_shape_already():
+    a, b = facula.ones(2, 3, requires_grad=True), facula.ones(3)
+    first, second = facula.broadcast_tensors(a, b)
+    assert first is a and second is not b and second.shape == a.shape
+    same = facula.broadcast_tensors(b, b)
+    assert same[0] is b and same[1] is b
+    rate = facula.tensor([0.3], requires_grad=True)
+    assert facula.distributions.Exponential(rate).rate is rate

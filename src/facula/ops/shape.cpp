@@ -311,7 +311,9 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   Sizes shape;
   for (const Tensor& t : tensors) shape = broadcast_sizes(shape, t.sizes(), "broadcast_tensors");
   std::vector<Tensor> out;
-  for (const Tensor& t : tensors) out.push_back(expand(t, shape));
+  for (const Tensor& t : tensors) {
+    out.push_back(t.sizes() == IntList(shape) ? t : expand(t, shape));
+  }
   return out;
 }
 
