@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from facula import _C
 
 TYPE_CHECKING = False  # typing is costly to import
@@ -17,11 +19,12 @@ def asarray(
     dtype: Any = None,
     device: Any = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """Turn an object into a tensor, sharing memory if `copy` allows and the object does.
 
-    With `copy=False` a copy that cannot be avoided is a ValueError.
+    With `copy=False` a copy that cannot be avoided is a ValueError. A tensor keeps its history
+    unless `requires_grad` is False.
     """
     source = obj
     foreign = not isinstance(obj, Tensor) and type(obj).__name__ != "ndarray"
@@ -36,9 +39,18 @@ def asarray(
         result = source if same else source.to(device=device, dtype=dtype)
         if copy and same:
             result = source.clone()
-        if requires_grad or result.requires_grad:
-            result = result.detach().requires_grad_(requires_grad)
-        return result
+        if requires_grad is None and obj is source and source.requires_grad:
+            warnings.warn(
+                _C._package_words(
+                    "facula.asarray: unspecified requires_grad now defaults to obj.requires_grad "
+                    "instead of False. Pass requires_grad=False for a tensor without history."
+                ),
+                stacklevel=2,
+            )
+        if requires_grad is None or result.requires_grad == requires_grad:
+            return result
+        return result.detach().requires_grad_(requires_grad)
+    requires_grad = bool(requires_grad)
     if copy is False:
         is_array = type(obj).__name__ == "ndarray"
         if not is_array and not _has_buffer(obj):

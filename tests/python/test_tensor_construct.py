@@ -79,9 +79,23 @@ def test_asarray():
     assert facula.asarray(a, copy=True).data_ptr() != a.ctypes.data
     with pytest.raises(ValueError, match="alias"):
         facula.asarray([1, 2], copy=False)
-    t = facula.ones(2, requires_grad=True)
-    assert facula.asarray(t).requires_grad is False
     assert facula.asarray([1.0], requires_grad=True).requires_grad
+
+
+def test_asarray_keeps_the_history_of_a_tensor():
+    x = facula.ones(2, requires_grad=True)
+    y = x * 2
+    for t in (x, y):
+        with pytest.warns(UserWarning, match="unspecified requires_grad now defaults to"):
+            assert facula.asarray(t) is t
+        assert facula.asarray(t, requires_grad=True) is t
+        assert not facula.asarray(t, requires_grad=False).requires_grad
+        for changed in ({"dtype": facula.float64}, {"copy": True}):
+            t.grad = x.grad = None
+            facula.asarray(t, requires_grad=True, **changed).sum().backward()
+            assert x.grad.tolist() == ([1, 1] if t is x else [2, 2])
+    plain = facula.ones(2)
+    assert facula.asarray(plain, requires_grad=True).requires_grad and not plain.requires_grad
 
 
 def test_requires_grad():
