@@ -334,3 +334,14 @@ def test_tolerances_are_doubles(tolerance, dtype):
     assert linalg.matrix_rank(a, tolerance) == 0 and (facula.pinverse(a, tolerance) == 0).all()
     assert (linalg.pinv(a @ a.mH, rtol=tolerance, hermitian=True) == 0).all()
     assert linalg.matrix_rank(a, rtol=1e-300) == 2
+
+
+@pytest.mark.parametrize("driver", ["gelsy", "gelsd", "gelss"])
+def test_ranks_are_those_of_the_matrices_alone(driver: str) -> None:
+    for batch, sides in (((), (4, 2)), ((1,), (2,)), ((2, 1), (3,)), ((3,), ())):
+        a, b = matrix(*batch, 5, 3), matrix(*sides, 5, 2)
+        found = linalg.lstsq(a, b, driver=driver)
+        assert found.solution.shape == (*np.broadcast_shapes(batch, sides), 3, 2)
+        assert found.rank.shape == batch and (found.rank == 3).all()
+        if driver != "gelsy":
+            facula.testing.assert_close(found.singular_values, linalg.svdvals(a))

@@ -32,6 +32,17 @@ kernels::LeastSquares driver_of(std::string_view name) {
   return kernels::LeastSquares::kGelss;
 }
 
+// within takes what was found for a broadcast batch back to the batch of one operand, on which
+// alone it depends; `behind` dimensions follow the batch.
+Tensor within(Tensor found, IntList batch, int64_t behind) {
+  if (found.numel() == 0) return found;
+  while (found.dim() - behind > batch.ssize()) found = facula::select(found, 0, 0);
+  for (int64_t d = 0; d < batch.ssize(); ++d) {
+    if (found.size(d) != batch[static_cast<size_t>(d)]) found = facula::narrow(found, d, 0, 1);
+  }
+  return found;
+}
+
 // The numerator coefficients of the Pade approximant of degree 13 (Higham 2005, table 2.3).
 constexpr double kPade[] = {64764752532480000.,
                             32382376266240000.,
@@ -250,7 +261,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
                ": input.size(-2) ", "should match other.size(", vector ? -1 : -2, "), got ",
                list_text(self.sizes()), " and ", list_text(b.sizes()));
   auto [x, residuals, rank, values] = lstsq_parts(self, right, rcond, driver.value_or("gelsy"));
-  return {vector ? squeeze_dim(x, IntList(-1)) : x, residuals, rank, values};
+  IntList batch = batch_sizes(self);
+  return {vector ? squeeze_dim(x, IntList(-1)) : x, residuals, within(rank, batch, 0),
+          within(values, batch, 1)};
 }
 
 Tensor polar_backward(const Tensor& grad_U, const Tensor& grad_H, const Tensor& A, const Tensor& U,
