@@ -4,7 +4,7 @@
 for n in (1, 2, 3):
     composite(f"max_pool{n}d_with_indices(Tensor input, int[] kernel_size, int[]? stride=None, int[] padding=0, int[] dilation=1,"
               " bool ceil_mode=False) -> (Tensor result, Tensor indices)",
-              f"max_pool_nd(input, kernel_size, stride, padding, dilation, ceil_mode, True, {n})", out=False,
+              f"max_pool_nd(input, kernel_size, stride, padding, dilation, ceil_mode, True, {n})", tuple_name="", out=False,
               names=f"nn.functional.max_pool{n}d_with_indices" + (" max_pool1d_with_indices" if n == 1 else ""),
               doc="The largest element of each window, and its flat position in the plane.")
     composite(f"max_pool{n}d(Tensor input, int[] kernel_size, int[]? stride=None, int[] padding=0, int[] dilation=1,"

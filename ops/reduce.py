@@ -59,12 +59,12 @@ manual("std(Tensor self, int[]? dim=None, *, Scalar? correction=None, bool keepd
 composite("std_dim(Tensor self, int[]? dim, bool unbiased=True, bool keepdim=False)", names="std", method=True, doc="The standard deviation over dimensions.")
 composite("std_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, Scalar? correction, bool keepdim)", names="")
 for name in ("var", "std"):
-    composite(f"{name}_mean_unbiased(Tensor self, bool unbiased) -> (Tensor {name}, Tensor mean)", names=f"{name}_mean", out=False, method=False,
-              doc=f"{name} and mean of all elements.")
+    composite(f"{name}_mean_unbiased(Tensor self, bool unbiased) -> (Tensor {name}, Tensor mean)", names=f"{name}_mean", tuple_name="", out=False,
+              method=False, doc=f"{name} and mean of all elements.")
     composite(f"{name}_mean(Tensor self, int[]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor {name}, Tensor mean)",
-              out=False, method=False, doc=f"{name} and mean over dimensions.")
+              tuple_name="", out=False, method=False, doc=f"{name} and mean over dimensions.")
     composite(f"{name}_mean_dim(Tensor self, int[]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor {name}, Tensor mean)",
-              names=f"{name}_mean", out=False, method=False, doc=f"{name} and mean over dimensions.")
+              names=f"{name}_mean", tuple_name="", out=False, method=False, doc=f"{name} and mean over dimensions.")
 
 # ---- norms
 manual("vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, bool keepdim=False, *, DType? dtype=None)", out="exact", batch="along", names="linalg.vector_norm",

@@ -154,3 +154,13 @@ def test_a_dtype_that_out_does_not_have_is_refused(name):
         f(x, 0, dtype=facula.float64, out=out)
     assert not out.any()
     assert f(x, 0, dtype=facula.float32, out=out) is out and out.any()
+
+
+@pytest.mark.parametrize("name", ["var_mean", "std_mean"])
+def test_moments_come_as_a_plain_tuple(name):
+    x = facula.arange(6.0).reshape(2, 3)
+    call = getattr(facula, name)
+    for found in (call(x), call(x, 1), call(x, False), call(x, dim=0, correction=0)):
+        assert type(found) is tuple and len(found) == 2
+    pooled = facula.nn.functional.max_pool2d(x[None], 2, return_indices=True)
+    assert type(pooled) is tuple
