@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ __all__ = [
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
+    "queue_callback",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
@@ -48,6 +50,11 @@ def increment_version(tensor: Any) -> None:
         t._bump_version()
 
 
+def queue_callback(callback: Callable[[], None]) -> None:
+    """Call a function once the backward pass that runs has finished; RuntimeError outside one."""
+    _C._queue_callback(callback)
+
+
 class _Handles:
     def __init__(self, handles: Sequence) -> None:
         self.handles = tuple(handles)
@@ -70,30 +77,60 @@ def register_multi_grad_hook(
     """Call `fn` once a backward pass has the gradients of all tensors, or of the first one."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    grads: list = [None] * len(tensors)
-    seen = 0
+    if mode == "any":
+        return _Handles(_hooks_of_first(tensors, fn))
+    places = [_place_of(t) for t in tensors]
+    # By pass: how many gradients are to come, and those that came.
+    passes: dict[int, tuple[int, list]] = {}
+    lock = threading.Lock()
 
     def hook_for(index: int) -> Callable:
         def hook(grad: Any) -> None:
-            nonlocal seen
-            if mode == "any":
-                seen += 1
-                if seen == 1:
-                    fn(grad)
-                if seen == len(tensors):
-                    seen = 0
-                return
-            grads[index] = grad
-            seen += 1
-            if seen == len(tensors):
-                given = list(grads)
-                seen = 0
-                grads[:] = [None] * len(tensors)
-                fn(given)
+            number = _C._current_graph_task_id()
+            with lock:
+                if number not in passes:
+                    coming = sum(_will_be_reached(place) for place in places)
+                    passes[number] = (coming, [None] * len(places))
+                coming, grads = passes[number]
+                grads[index] = grad
+                if coming > 1:
+                    passes[number] = (coming - 1, grads)
+                    return
+                del passes[number]
+            fn(grads)
 
         return hook
 
     return _Handles([t.register_hook(hook_for(i)) for i, t in enumerate(tensors)])
+
+
+# A hook must not hold the node that holds it: leaves are kept weakly, nodes of calls by number.
+def _place_of(tensor: Any) -> Any:
+    node = get_gradient_edge(tensor).node
+    return weakref.ref(tensor) if tensor.is_leaf else node._sequence_nr()
+
+
+def _will_be_reached(place: Any) -> bool:
+    if isinstance(place, weakref.ref):
+        tensor = place()
+        return tensor is not None and _C._will_engine_execute_node(get_gradient_edge(tensor).node)
+    return _C._will_engine_execute_node(place)
+
+
+def _hooks_of_first(tensors: Sequence, fn: Callable) -> list:
+    last = -1
+    lock = threading.Lock()
+
+    def hook(grad: Any) -> None:
+        nonlocal last
+        with lock:
+            number = _C._current_graph_task_id()
+            if number == last:
+                return
+            last = number
+        fn(grad)
+
+    return [t.register_hook(hook) for t in tensors]
 
 
 _refusals = threading.local()  # the messages of disable_saved_tensors_hooks in force

@@ -24,9 +24,12 @@ namespace {
 std::atomic<uint64_t> task_counter{1};
 std::atomic<bool> anomaly_on{false}, anomaly_nan{false};
 
+class Task;
+
 // What a thread's running passes share.
 struct EngineState {
   int depth = 0;
+  Task* innermost = nullptr;
   std::vector<std::pair<void (*)(void*), void*>> callbacks;
 };
 thread_local EngineState engine_state;
@@ -40,11 +43,14 @@ class Task {
         keep_(options.retain_graph || options.create_graph),
         accumulate_(options.accumulate),
         captures_(captures),
-        observer_(call_observer()) {}
+        observer_(call_observer()),
+        outer_(std::exchange(engine_state.innermost, this)) {}
   ~Task();
   Task(const Task&) = delete;
 
   std::vector<Tensor> run(const std::vector<Edge>& roots, Gradients seeds);
+  uint64_t id() const { return id_; }
+  const std::unordered_set<const Node*>& reached();
 
  private:
   struct Entry {
@@ -80,6 +86,9 @@ class Task {
   bool keep_, accumulate_;
   const std::vector<Edge>& captures_;
   CallObserver* const observer_;  // of the profiler, null where none runs
+  Task* const outer_;             // the pass around this one
+  const std::vector<Edge>* roots_ = nullptr;
+  std::unordered_set<const Node*> reached_;  // from the roots; collected when somebody asks
   std::vector<Tensor> captured_;
   std::unordered_set<const Node*> needed_;  // nodes that lead to a capture; unused without captures
   std::vector<Entry> heap_;
@@ -135,6 +144,7 @@ void call_pre_hooks(Node* n, Gradients& grads) {
 }
 
 Task::~Task() {
+  engine_state.innermost = outer_;
   for (const Entry& e : heap_) give_up(e.node);
   for (Node* n : leaves_) give_up(n);
 }
@@ -274,6 +284,23 @@ void Task::find_needed(const std::vector<Edge>& roots) {
   }
 }
 
+const std::unordered_set<const Node*>& Task::reached() {
+  if (!captures_.empty()) return needed_;
+  if (reached_.empty()) {
+    std::vector<const Node*> open;
+    auto enter = [&](const Edge& e) {
+      if (e.valid() && reached_.insert(e.node.get()).second) open.push_back(e.node.get());
+    };
+    for (const Edge& root : *roots_) enter(root);
+    while (!open.empty()) {
+      const Node* next = open.back();
+      open.pop_back();
+      for (const Edge& e : next->edges) enter(e);
+    }
+  }
+  return reached_;
+}
+
 void Task::capture(Node* n, const Gradients& grads) {
   for (size_t i = 0; i < captures_.size(); ++i) {
     if (captures_[i].node.get() == n) captured_[i] = grads[captures_[i].input_nr];
@@ -395,6 +422,7 @@ void Task::run_leaf(AccumulateGrad* leaf, Gradients grads) {
 }
 
 std::vector<Tensor> Task::run(const std::vector<Edge>& roots, Gradients seeds) {
+  roots_ = &roots;
   captured_.resize(captures_.size());
   if (!captures_.empty()) find_needed(roots);
   for (size_t i = 0; i < roots.size(); ++i) {
@@ -440,6 +468,12 @@ class Depth {
   }
 };
 
+const std::unordered_set<const Node*>& nodes_of_pass() {
+  FACULA_CHECK(engine_state.innermost, kRuntime,
+               "whether a node will run can only be asked during a backward pass");
+  return engine_state.innermost->reached();
+}
+
 }  // namespace
 
 std::vector<Tensor> run_graph(const std::vector<Edge>& roots, Gradients seeds,
@@ -480,6 +514,18 @@ void queue_callback(void (*f)(void*), void* context) {
   FACULA_CHECK(engine_state.depth > 0, kRuntime,
                "Final callbacks can only be installed during backward pass.");
   engine_state.callbacks.emplace_back(f, context);
+}
+
+int64_t current_pass() {
+  return engine_state.innermost ? static_cast<int64_t>(engine_state.innermost->id()) : -1;
+}
+
+bool will_run(const Node& node) { return nodes_of_pass().contains(&node); }
+
+bool will_run(uint64_t sequence) {
+  const auto& nodes = nodes_of_pass();
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](const Node* n) { return n->sequence == sequence; });
 }
 
 bool anomaly_mode() { return anomaly_on.load(std::memory_order_relaxed); }

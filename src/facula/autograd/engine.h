@@ -57,6 +57,12 @@ FACULA_API Gradients run_node(Node& node, Gradients gradients);
 // queue_callback runs f when the outermost backward of this thread has finished.
 FACULA_API void queue_callback(void (*f)(void*), void* context);
 
+// current_pass is the number of the innermost backward pass of this thread, -1 outside; will_run
+// tells whether that pass comes to a node, also by the number that nodes of calls have.
+FACULA_API int64_t current_pass();
+FACULA_API bool will_run(const Node& node);
+FACULA_API bool will_run(uint64_t sequence);
+
 // Anomaly mode checks every gradient for NaN and names the forward call that made it.
 FACULA_API bool anomaly_mode();
 FACULA_API bool anomaly_checks_nan();

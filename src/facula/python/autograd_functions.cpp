@@ -167,6 +167,17 @@ PyObject* queue_python_callback(PyObject*, PyObject* f) {
   });
 }
 
+PyObject* current_graph_task(PyObject*, PyObject*) { return PyLong_FromLongLong(current_pass()); }
+
+PyObject* will_engine_execute(PyObject*, PyObject* node) {
+  return guarded([&]() -> PyObject* {
+    if (!PyLong_Check(node)) return PyBool_FromLong(will_run(*unwrap_node(node)));
+    uint64_t sequence = PyLong_AsUnsignedLongLong(node);
+    if (PyErr_Occurred()) throw PythonError();
+    return PyBool_FromLong(will_run(sequence));
+  });
+}
+
 PyObject* gradient_edge_of(PyObject*, PyObject* o) {
   return guarded([&]() -> PyObject* {
     Edge e = gradient_edge(expect_tensor(o, "get_gradient_edge").impl());
@@ -200,6 +211,8 @@ PyMethodDef autograd_functions[] = {
     {"is_anomaly_enabled", is_anomaly, METH_NOARGS,
      "is_anomaly_enabled()\n--\n\nWhether gradients are checked for NaN."},
     {"_queue_callback", queue_python_callback, METH_O, nullptr},
+    {"_current_graph_task_id", current_graph_task, METH_NOARGS, nullptr},
+    {"_will_engine_execute_node", will_engine_execute, METH_O, nullptr},
     {"_gradient_edge", gradient_edge_of, METH_O, nullptr},
     {"_python_objects_owned", python_objects_owned, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},

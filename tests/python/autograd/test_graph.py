@@ -10,6 +10,8 @@ import facula
 from facula.autograd import Function
 from facula.autograd.graph import (
     disable_saved_tensors_hooks,
+    queue_callback,
+    register_multi_grad_hook,
     save_on_cpu,
     saved_tensors_hooks,
 )
@@ -266,3 +268,74 @@ def test_nodes_refuse_what_they_cannot_take():
     y.sum().backward()
     with pytest.raises(RuntimeError, match="second time"):
         node(facula.ones(3))
+
+
+def test_hooks_of_several_gradients_wait_for_those_that_come():
+    a, b, c, unused = leaf(1.0), leaf(2.0), leaf(3.0), leaf(4.0)
+    inner = a * b
+    seen = []
+    handle = register_multi_grad_hook(
+        (a, b, c, unused, inner), lambda grads: seen.append([g is not None for g in grads])
+    )
+    inner.backward(retain_graph=True)
+    inner.backward(inputs=(a,), retain_graph=True)
+    (a * c + unused.detach()).backward()
+    facula.autograd.grad(c * 2, [c])
+    assert seen == [
+        [True, True, False, False, True],
+        [True, False, False, False, True],
+        [True, False, True, False, False],
+        [False, False, True, False, False],
+    ]
+    handle.remove()
+    inner.backward()
+    assert len(seen) == 4
+
+
+def test_hooks_of_several_gradients_in_passes_within_passes():
+    a, b = leaf(1.0), leaf(2.0)
+    seen = []
+    register_multi_grad_hook((a, b), lambda grads: seen.append([g and g.item() for g in grads]))
+
+    class Nested(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            with facula.enable_grad():
+                (b * 5).backward()
+            return gradient
+
+    (Nested.apply(a) * 3).backward()
+    assert seen == [[None, 5.0], [3.0, None]]
+
+
+def test_a_hook_of_the_first_gradient_is_called_once_a_pass():
+    a, b = leaf(1.0), leaf(2.0)
+    seen = []
+    register_multi_grad_hook((a, b), lambda grad: seen.append(grad.item()), mode="any")
+    for _ in range(2):
+        (a * b).backward()
+        (a * 7).backward()
+    assert len(seen) == 4 and seen[1::2] == [7.0, 7.0]
+
+
+def test_multi_grad_hooks_hold_nothing():
+    a = leaf(1.0)
+    alive = weakref.ref(a)
+    register_multi_grad_hook((a, a * 2), lambda grads: None)
+    del a
+    gc.collect()
+    assert alive() is None
+
+
+def test_callbacks_run_after_the_pass():
+    x = leaf(1.0)
+    order = []
+    x.register_hook(lambda g: queue_callback(lambda: order.append(x.grad.item())))
+    (x * 3).backward()
+    assert order == [3.0]
+    with pytest.raises(RuntimeError, match="during backward pass"):
+        queue_callback(print)
