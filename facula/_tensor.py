@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -12,6 +11,8 @@ from facula._legacy import TITLE_OF, TypedStorage, _TensorKind, _warn_of_typed_s
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
     from typing import Any
+
+    from facula.utils.hooks import RemovableHandle
 
 Tensor = _C.Tensor
 
@@ -235,37 +236,20 @@ def _setstate(self: Tensor, state: dict) -> None:
 # ---- hooks
 
 
-class _HookHandle:
-    """Takes a hook of a tensor away."""
-
-    def __init__(self, tensor: Tensor, remove: str, number: int) -> None:
-        self._tensor = weakref.ref(tensor)
-        self._remove = remove
-        self.id = number
-
-    def remove(self) -> None:
-        """Remove the hook; a second call does nothing."""
-        tensor = self._tensor()
-        if tensor is not None:
-            getattr(tensor, self._remove)(self.id)
-
-    def __enter__(self) -> _HookHandle:
-        return self
-
-    def __exit__(self, *exc: Any) -> None:
-        self.remove()
-
-
 @_attach("register_hook")
-def _register_hook(self: Tensor, hook: Callable) -> _HookHandle:
+def _register_hook(self: Tensor, hook: Callable) -> RemovableHandle:
     """Register a function that sees, and may replace, the gradient of this tensor."""
-    return _HookHandle(self, "_remove_hook", self._register_hook(hook))
+    from facula.utils.hooks import TensorHandle
+
+    return TensorHandle(self, "_remove_hook", self._register_hook(hook))
 
 
 @_attach("register_post_accumulate_grad_hook")
-def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> _HookHandle:
+def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable) -> RemovableHandle:
     """Register a function that is called with this leaf after its gradient was accumulated."""
-    return _HookHandle(self, "_remove_post_hook", self._register_post_hook(hook))
+    from facula.utils.hooks import TensorHandle
+
+    return TensorHandle(self, "_remove_post_hook", self._register_post_hook(hook))
 
 
 # ---- conversions and legacy forms

@@ -11,6 +11,8 @@ TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
     from typing import Any
 
+    from facula.utils.hooks import RemovableHandle
+
 __all__ = [
     "BackwardCFunction",
     "Function",
@@ -37,35 +39,22 @@ class FunctionCtx:
         self.saved_for_forward = tensors
 
 
+def _handle_of(node: Any, kind: int, number: int) -> RemovableHandle:
+    from facula.utils.hooks import NodeHandle
+
+    return NodeHandle(node, kind, number)
+
+
 class _NodeMethods:
     """The hooks of graph nodes."""
 
-    def register_hook(self, fn: Callable) -> _NodeHandle:
+    def register_hook(self, fn: Callable) -> RemovableHandle:
         """Register a function of (grad_inputs, grad_outputs) that runs after the node."""
-        return _NodeHandle(self, 0, self._register(0, fn))
+        return _handle_of(self, 0, self._register(0, fn))
 
-    def register_prehook(self, fn: Callable) -> _NodeHandle:
+    def register_prehook(self, fn: Callable) -> RemovableHandle:
         """Register a function of the gradients that runs before the node."""
-        return _NodeHandle(self, 1, self._register(1, fn))
-
-
-class _NodeHandle:
-    """Takes a hook of a node away."""
-
-    def __init__(self, node: Any, kind: int, number: int) -> None:
-        self._node, self._kind, self.id = node, kind, number
-
-    def remove(self) -> None:
-        """Remove the hook; a second call does nothing."""
-        if self._node is not None:
-            self._node._remove(self._kind, self.id)
-            self._node = None
-
-    def __enter__(self) -> _NodeHandle:
-        return self
-
-    def __exit__(self, *exc: Any) -> None:
-        self.remove()
+        return _handle_of(self, 1, self._register(1, fn))
 
 
 for _name in ("register_hook", "register_prehook"):

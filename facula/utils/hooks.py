@@ -59,6 +59,32 @@ class RemovableHandle:
         self.remove()
 
 
+class TensorHandle(RemovableHandle):
+    """A ticket for one hook of a tensor, whose hooks autograd keeps."""
+
+    def __init__(self, tensor: facula.Tensor, remove: str, number: int) -> None:
+        self._tensor, self._remove, self.id = weakref.ref(tensor), remove, number
+
+    def remove(self) -> None:
+        """Remove the hook; a second call does nothing."""
+        tensor = self._tensor()
+        if tensor is not None:
+            getattr(tensor, self._remove)(self.id)
+
+
+class NodeHandle(RemovableHandle):
+    """A ticket for one hook of a node."""
+
+    def __init__(self, node: Any, kind: int, number: int) -> None:
+        self._node, self._kind, self.id = node, kind, number
+
+    def remove(self) -> None:
+        """Remove the hook; a second call does nothing."""
+        if self._node is not None:
+            self._node._remove(self._kind, self.id)
+            self._node = None
+
+
 def unserializable_hook(f: Callable) -> Callable:
     """Mark a hook as one whose loss during serialisation deserves a warning."""
     f.__facula_unserializable__ = True

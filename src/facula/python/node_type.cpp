@@ -104,8 +104,8 @@ void PyHook::call(Gradients& grads, const Gradients* outer) {
     case Kind::kAccumulated: {
       Owned leaf = own(wrap(grads[0]));
       Owned r = own(PyObject_CallOneArg(f.get(), leaf.get()));
-      FACULA_CHECK(r.get() == Py_None, kRuntime,
-                   "Tensor post accumulate grad hooks should return None.");
+      Gradients unused(1);  // a hook that writes to the leaf may return it, as `p.add_(...)` does
+      take_one(unused, 0, r.get());
       return;
     }
     case Kind::kNodePre: {

@@ -157,6 +157,35 @@ def test_leaf_hooks_and_post_accumulate():
         (x * 1).register_post_accumulate_grad_hook(print)
 
 
+def test_post_accumulate_hooks_may_return_what_they_wrote_to():
+    x = leaf(1.0)
+    handle = x.register_post_accumulate_grad_hook(lambda p: p.add_(p.grad, alpha=-0.5))
+    (x * 2).backward()
+    assert x.item() == 0
+    handle.remove()
+    x.register_post_accumulate_grad_hook(lambda p: 5)
+    with pytest.raises(TypeError, match="hook returned 'int'"):
+        (x * 2).backward()
+
+
+def test_hooks_are_removed_by_one_kind_of_handle():
+    x = leaf(1.0)
+    y = x * 2
+    handles = [
+        x.register_hook(lambda g: g),
+        y.register_hook(lambda g: g),
+        x.register_post_accumulate_grad_hook(lambda p: None),
+        y.grad_fn.register_hook(lambda gi, go: None),
+        y.grad_fn.register_prehook(lambda g: None),
+    ]
+    for handle in handles:
+        assert isinstance(handle, facula.utils.hooks.RemovableHandle)
+        with handle:
+            pass
+        handle.remove()
+    y.backward()
+
+
 def test_node_hooks():
     x = leaf(1.0)
     y = x * 2
