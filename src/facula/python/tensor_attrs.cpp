@@ -217,6 +217,8 @@ const Attribute kAttributes[] = {
      assign_data},
     {"_version",
      [](const Tensor& t) {
+       FACULA_CHECK(!t->has(kInference), kRuntime,
+                    "Inference tensors do not track version counter.");
        return PyLong_FromUnsignedLong(t->version->value.load(std::memory_order_relaxed));
      },
      nullptr},

@@ -81,3 +81,12 @@ def test_no_grad_records_nothing():
     with facula.no_grad():
         assert not (x * 2).requires_grad
     assert (x * 2).requires_grad
+
+
+def test_inference_tensors_count_no_versions():
+    with facula.inference_mode():
+        t = facula.ones(1)
+        for made in (t, t * 2, t[0]):
+            with pytest.raises(RuntimeError, match="do not track version counter"):
+                made._version  # noqa: B018
+    assert t.clone()._version == 0
