@@ -1,4 +1,4 @@
-"""The names of functions that are made by a function: what pickle, tracebacks and help() show."""
+"""Where functions and classes say that they stand: what pickle, tracebacks and help() show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     _Made = TypeVar("_Made", bound=Callable[..., Any])
 
-__all__ = ["named"]
+__all__ = ["at_home", "named"]
 
 
 def named(function: _Made, module: str, name: str, doc: str) -> _Made:
@@ -24,3 +24,14 @@ def named(function: _Made, module: str, name: str, doc: str) -> _Made:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
+
+
+def at_home(module: str, *classes: type) -> None:
+    """Let classes that are written elsewhere stand in `module`, where programs know them: files
+    that hold them by name can then be read where PyTorch runs.
+
+    Example:
+        >>> at_home("facula.optim.lr_scheduler", StepLR)
+    """
+    for one in classes:
+        one.__module__ = module

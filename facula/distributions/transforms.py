@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import facula
+from facula._naming import at_home
 from facula.distributions import constraints
 from facula.distributions.utils import Number, _sum_rightmost, broadcast_all, lazy_property
 from facula.nn.functional import softplus
@@ -561,3 +562,5 @@ from facula.distributions._event_transforms import (  # noqa: E402 - they derive
     StackTransform,
     StickBreakingTransform,
 )
+
+at_home(__name__, *(globals()[name] for name in __all__ if name != "identity_transform"))

@@ -1,5 +1,6 @@
 """Optimisers, learning-rate schedulers and weight averaging, named as PyTorch names them."""
 
+from facula._naming import at_home
 from facula.optim import lr_scheduler, swa_utils
 from facula.optim.adadelta import Adadelta
 from facula.optim.adafactor import Adafactor
@@ -44,3 +45,5 @@ __all__ = [
     "register_optimizer_step_pre_hook",
     "swa_utils",
 ]
+
+at_home(__name__, Adafactor, Muon)  # the others are classes of their own files in PyTorch too

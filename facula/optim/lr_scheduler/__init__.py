@@ -1,5 +1,6 @@
 """Learning-rate schedulers, named as PyTorch names them."""
 
+from facula._naming import at_home
 from facula.optim.lr_scheduler.base import LRScheduler, per_group
 from facula.optim.lr_scheduler.combine import ChainedScheduler, SequentialLR
 from facula.optim.lr_scheduler.cyclic import (
@@ -40,3 +41,5 @@ __all__ = [
     "SequentialLR",
     "StepLR",
 ]
+
+at_home(__name__, *(globals()[name] for name in __all__))

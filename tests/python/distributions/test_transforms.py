@@ -181,3 +181,9 @@ def test_falling_transform_turns_the_cdf():
     x = facula.tensor([0.2, 1.0, 4.0])
     facula.testing.assert_close(d.cdf(x), Normal(0.0, 1.0).cdf(x.log()))
     facula.testing.assert_close(d.icdf(d.cdf(x)), x)
+
+
+def test_transforms_stand_where_files_name_them():
+    for name in T.__all__:
+        if name != "identity_transform":
+            assert getattr(T, name).__module__ == "facula.distributions.transforms"

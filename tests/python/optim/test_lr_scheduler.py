@@ -2,6 +2,7 @@
 
 import copy
 import math
+import pickle
 import warnings
 
 import numpy as np
@@ -372,3 +373,13 @@ def test_cosine_annealing_begins_with_the_present_rate(start, want):
     t = start + 2
     step = (1 + np.cos(np.pi * t / 5)) / (1 + np.cos(np.pi * (t - 1) / 5))
     assert o.param_groups[0]["lr"] == pytest.approx(want * step, abs=1e-12)
+
+
+def test_classes_stand_where_files_name_them():
+    for name in sched.__all__:
+        assert getattr(sched, name).__module__ == "facula.optim.lr_scheduler"
+    for kind in (optim.Adafactor, optim.Muon):
+        assert kind.__module__ == "facula.optim"
+    p = facula.ones(1, requires_grad=True)
+    schedule = sched.StepLR(optim.SGD([p], lr=0.5), 2)
+    assert pickle.loads(pickle.dumps(schedule)).step_size == 2
