@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import facula
-from facula import _C
+from facula import _C, __future__
 from facula.nn.parameter import Parameter
 
 
@@ -65,7 +65,7 @@ class ConvertMixin:
 
     def _apply(self, fn: Callable, recurse: bool = True) -> Any:
         """Replace every parameter, gradient and buffer `t`, here and below, by `fn(t)`; parameters
-        keep their identity.
+        keep their identity, unless `facula.__future__` says otherwise.
         """
         if recurse:
             for module in self.children():
@@ -75,12 +75,17 @@ class ConvertMixin:
                 continue
             with facula.no_grad():
                 applied = fn(param)
-            kept = param
-            if applied.device.type == param.device.type:
+            kept, grad = param, param.grad
+            if __future__.get_swap_module_params_on_conversion():
+                param.grad = None
+                facula.utils.swap_tensors(param, Parameter(applied, param.requires_grad))
+            elif (
+                applied.device.type == param.device.type
+                and not __future__.get_overwrite_module_params_on_conversion()
+            ):
                 param.data = applied
             else:
                 kept = self._parameters[key] = Parameter(applied, param.requires_grad)
-            grad = param.grad
             if grad is not None:
                 with facula.no_grad():
                     grad_applied = fn(grad)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import facula
+from facula import __future__
 from facula.nn.modules._module_call import _LazyValue, _WrappedHook
 from facula.nn.parameter import Parameter, is_lazy
 from facula.utils.hooks import RemovableHandle
@@ -181,7 +182,12 @@ class StateMixin:
             )
         try:
             with facula.no_grad():
-                if assign:
+                if __future__.get_swap_module_params_on_conversion():
+                    value = target.module_load(value, assign=assign)
+                    if isinstance(target, Parameter) and not isinstance(value, Parameter):
+                        value = Parameter(value, requires_grad=target.requires_grad)
+                    facula.utils.swap_tensors(target, value)
+                elif assign:
                     if isinstance(target, Parameter) and not isinstance(value, Parameter):
                         value = Parameter(value, requires_grad=target.requires_grad)
                     elif isinstance(target, Parameter):

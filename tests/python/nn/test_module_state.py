@@ -166,3 +166,39 @@ def test_prefix_taken_off_a_state_dict():
     plain = {"a.b": 1, "ab": 2, "a": 3}
     consume_prefix_in_state_dict_if_present(plain, "a.")
     assert plain == {"ab": 2, "a": 3, "b": 1}
+
+
+@pytest.fixture
+def switches():
+    future = facula.__future__
+    yield future
+    future.set_swap_module_params_on_conversion(False)
+    future.set_overwrite_module_params_on_conversion(False)
+
+
+def test_conversions_may_put_new_parameters_in_place(switches):
+    layer = nn.Linear(2, 2)
+    kept = layer.weight
+    layer.double()
+    assert layer.weight is kept
+    switches.set_overwrite_module_params_on_conversion(True)
+    assert switches.get_overwrite_module_params_on_conversion()
+    layer.float()
+    assert layer.weight is not kept
+    assert (layer.weight.dtype, kept.dtype) == (facula.float32, facula.float64)
+
+
+def test_conversions_and_loading_may_exchange_parameters(switches):
+    switches.set_swap_module_params_on_conversion(True)
+    assert switches.get_swap_module_params_on_conversion()
+    layer = nn.Linear(2, 2)
+    layer(facula.ones(1, 2)).sum().backward()
+    kept, values = layer.weight, layer.weight.tolist()
+    layer.to(device="meta")
+    assert layer.weight is kept and kept.is_meta and kept.grad.is_meta and kept.requires_grad
+    other = nn.Linear(2, 2)
+    kept, state = other.weight, {"weight": facula.ones(2, 2), "bias": facula.zeros(2)}
+    for assign in (False, True):
+        other.load_state_dict(state, assign=assign)
+        assert other.weight is kept and type(kept) is nn.Parameter
+        assert kept.tolist() == [[1, 1], [1, 1]] != values
