@@ -6,7 +6,7 @@ add old arguments, in-place forms and choices among operators.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from facula._C import Tensor, _nn  # noqa: F401
 from facula.nn._functional_activation import (  # noqa: F401
@@ -111,3 +111,11 @@ if TYPE_CHECKING:
 for _name in dir(_nn):
     if not _name.startswith("_"):
         globals().setdefault(_name, getattr(_nn, _name))
+
+
+def __getattr__(name: str) -> Any:
+    if name == "grad":  # which imports this module
+        from facula.nn import grad
+
+        return grad
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

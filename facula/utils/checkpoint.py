@@ -9,6 +9,7 @@ again in backward, followed by a backward pass of its own.
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -335,7 +336,7 @@ def _warn_unsaid(name: str) -> None:
 
 
 def checkpoint(
-    function: Callable,
+    function: Callable | None = None,
     *args: Any,
     use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
@@ -346,6 +347,8 @@ def checkpoint(
     **kwargs: Any,
 ) -> Any:
     """Call `function(*args, **kwargs)` and compute it again in backward instead of saving.
+
+    Without `function` it returns a decorator, whose functions are called so each time.
 
     Args:
         use_reentrant: False for the way by hooks: any gradient can be asked for, keyword arguments,
@@ -363,6 +366,20 @@ def checkpoint(
     Example:
         >>> y = facula.utils.checkpoint.checkpoint(block, x, use_reentrant=False)
     """
+    if function is None:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        options = {
+            "use_reentrant": use_reentrant,
+            "preserve_rng_state": preserve_rng_state,
+            "context_fn": context_fn,
+            "determinism_check": determinism_check,
+            "debug": debug,
+            "early_stop": early_stop,
+        }
+        return lambda f: functools.wraps(f)(
+            lambda *args, **given: checkpoint(f, *args, **options, **given)
+        )
     if use_reentrant is None:
         _warn_unsaid("checkpoint")
         use_reentrant = True

@@ -21,3 +21,7 @@ def test_same_as_autograd(n):
         assert facula.allclose(found, by_x) and not found.requires_grad
         found = getattr(G, f"conv{n}d_weight")(x, w.shape, g, 2, 1, 1, 2)
         assert facula.allclose(found, by_w)
+
+
+def test_functional_names_the_gradients_too():
+    assert facula.nn.functional.grad is facula.nn.grad

@@ -279,3 +279,19 @@ def test_memory_is_given_back():
     del held, y, function
     gc.collect()
     assert alive() is None
+
+
+def test_decorators_checkpoint_each_call():
+    @checkpoint(use_reentrant=False, preserve_rng_state=False)
+    def squared(x, *, times=1):
+        """Its words."""
+        calls.append(times)
+        return x * x * times
+
+    calls = []
+    x = facula.ones(2, requires_grad=True)
+    squared(x, times=3).sum().backward()
+    assert x.grad.tolist() == [6, 6] and calls == [3, 3]
+    assert squared.__name__ == "squared" and squared.__doc__ == "Its words."
+    with pytest.raises(ValueError, match="Unexpected keyword arguments: colour"):
+        checkpoint(use_reentrant=False, colour=1)
