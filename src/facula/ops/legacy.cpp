@@ -158,7 +158,7 @@ Tensor statistic(const Tensor& t, const Tensor& input, std::initializer_list<con
     type = p->dtype();
     break;
   }
-  return t.dtype() == type ? t : cast(t, type);
+  return as_dtype(t, type);
 }
 
 }  // namespace

@@ -33,11 +33,8 @@ void same_shapes(const Tensor& input, const Tensor& target, const char* op) {
            " is deprecated. Please ensure they have the same size."));
 }
 
-// A cast of the same type would copy, and record a node.
-Tensor as_type(const Tensor& t, DType type) { return t.dtype() == type ? t : cast(t, type); }
-
 Tensor weighted(const Tensor& loss, const Tensor& weight) {
-  return weight.defined() ? as_type(mul(loss, weight), loss.dtype()) : loss;
+  return weight.defined() ? as_dtype(mul(loss, weight), loss.dtype()) : loss;
 }
 
 }  // namespace
@@ -65,7 +62,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view re
     fail(ErrorKind::kRuntime, "huber_loss does not support non-positive values for delta.");
   Tensor z = abs(sub(input, target));
   Tensor loss = where(le(z, delta), mul(mul(z, z), 0.5), mul(sub(z, 0.5 * delta), delta));
-  return reduced(input.is_floating_point() ? as_type(loss, input.dtype()) : loss, reduction);
+  return reduced(input.is_floating_point() ? as_dtype(loss, input.dtype()) : loss, reduction);
 }
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
@@ -194,7 +191,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   int64_t along = wrap_dim(dim, static_cast<int64_t>(sizes.size()), "cosine_similarity");
   // Vectors have the common length before their norms are taken; other dimensions stay narrow.
   auto vectors = [&](const Tensor& x) {
-    Tensor typed = as_type(x, t);
+    Tensor typed = as_dtype(x, t);
     Sizes own(sizes.size(), 1);
     std::copy(x.sizes().begin(), x.sizes().end(), own.end() - x.dim());
     if (along < static_cast<int64_t>(own.size())) own[along] = sizes[along];

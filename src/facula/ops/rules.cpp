@@ -69,6 +69,8 @@ Tensor to_dtype(const Tensor& t, DType dtype) {
   return r;
 }
 
+Tensor as_dtype(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : cast(t, dtype); }
+
 Tensor to_contiguous(const Tensor& t) {
   if (t.is_contiguous()) return t;
   if (t->intercept & kInterceptHidden) [[unlikely]]

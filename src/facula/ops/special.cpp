@@ -50,7 +50,7 @@ Tensor next_in_bits(const Tensor& a, const Tensor& b) {
 Tensor nextafter(const Tensor& self, const Tensor& other) {
   DType type = result_type({self, other});
   if (!is_reduced(type)) return nextafter_wide(self, other);
-  Tensor a = self.dtype() == type ? self : cast(self, type), next;
+  Tensor a = as_dtype(self, type), next;
   {
     NoGrad no_grad;
     next = next_in_bits(a, cast(other, type));

@@ -24,7 +24,7 @@ void check_same(const char* op, const Parts& a, const Parts& b) {
 }
 
 Tensor scaled(const Tensor& v, const Scalar& alpha, DType dtype) {
-  Tensor t = v.dtype() == dtype ? v : cast(v, dtype);
+  Tensor t = as_dtype(v, dtype);
   return alpha.is_integral() && alpha.i == 1 ? t : mul(t, alpha);
 }
 
@@ -146,8 +146,7 @@ Tensor add(const Tensor& a, const SparseTensor& b, const Scalar& alpha) {
   Tensor handle = sparse::settled(b.handle());
   const Parts& p = sparse::parts_of(handle);
   Tensor v = sparse::scaled(sparse::values_of(handle), alpha, dtype);
-  Tensor base = a.dtype() == dtype ? a : cast(a, dtype);
-  Tensor grid = sparse::to_grid(base, p);
+  Tensor grid = sparse::to_grid(as_dtype(a, dtype), p);
   return sparse::from_grid(index_add(grid, 0, sparse::keys(p), sparse::flat_values(p, v)), p);
 }
 
@@ -164,8 +163,7 @@ void add_(const Tensor& a, const SparseTensor& b, const Scalar& alpha) {
     copy_(a, add(a, b, alpha));
     return;
   }
-  Tensor v = sparse::flat_values(p, p.values);
-  if (v.dtype() != a.dtype()) v = cast(v, a.dtype());
+  Tensor v = as_dtype(sparse::flat_values(p, p.values), a.dtype());
   index_add_(sparse::to_grid(a, p), 0, sparse::keys(p), v, alpha);
 }
 
