@@ -36,11 +36,7 @@ void warn_of_few(const Tensor& self, uint64_t mask, double correction, const cha
     (mask >> d & 1 ? folded : kept) *= static_cast<double>(self->sizes[d]);
   }
   if (kept == 0) folded = 0;
-  if (folded > correction) return;
-  warn(str(op,
-           "(): degrees of freedom is <= 0. Expected a correction below the number of elements ",
-           "that make a result, got ", correction, " for ", folded,
-           " of them; the result is NaN or ", "infinite."));
+  if (folded <= correction) warn_of_no_freedom(op, correction, "elements that make a result");
 }
 
 // part views the real (0) or imaginary (1) parts of a complex tensor.

@@ -220,13 +220,6 @@ bool has_combinations(int64_t n, int64_t r, bool with_replacement) {
   return true;
 }
 
-// warn_of_no_freedom warns of covariances that divide by no more than 0.
-void warn_of_no_freedom(double left, int64_t correction) {
-  if (left > 0) return;
-  warn(str("cov(): degrees of freedom is <= 0. Expected a correction below the number of ",
-           "observations, got ", correction, "; the result is NaN or infinite."));
-}
-
 }  // namespace
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
@@ -257,7 +250,7 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
   Tensor average, total, norm;
   if (!w.defined()) {
     average = mean(in, IntList(1), true);
-    warn_of_no_freedom(static_cast<double>(n - correction), correction);
+    if (n <= correction) warn_of_no_freedom("cov", static_cast<double>(correction), "observations");
     norm = full({}, Scalar(static_cast<double>(std::max<int64_t>(0, n - correction))));
   } else {
     total = sum(w);
@@ -267,8 +260,9 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
     } else {
       norm = sub(total, Scalar(correction));
     }
-    if (!norm.is_meta() && !(norm->intercept & kInterceptHidden)) {
-      warn_of_no_freedom(number_of(norm), correction);
+    bool known = !norm.is_meta() && !(norm->intercept & kInterceptHidden);
+    if (known && number_of(norm) <= 0) {
+      warn_of_no_freedom("cov", static_cast<double>(correction), "observations");
     }
     norm = clamp_min(norm, Scalar(0));
   }

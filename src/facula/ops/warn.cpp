@@ -32,4 +32,9 @@ void warn_of_kept_graph() {
             "when it is no longer needed.");
 }
 
+void warn_of_no_freedom(const char* op, double correction, const char* counted) {
+  warn(str(op, "(): degrees of freedom is <= 0. Expected a correction below the number of ",
+           counted, ", got ", correction, "; the result is NaN or infinite."));
+}
+
 }  // namespace facula

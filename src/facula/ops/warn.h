@@ -33,4 +33,8 @@ FACULA_API void warn_of_discarded_part(DType from, DType to);
 // warn_of_kept_graph warns, once, of gradients in leaves that hold the graph they were made by.
 FACULA_API void warn_of_kept_graph();
 
+// warn_of_no_freedom warns of a statistic over what is `counted`, of which a correction leaves
+// none.
+FACULA_API void warn_of_no_freedom(const char* op, double correction, const char* counted);
+
 }  // namespace facula
