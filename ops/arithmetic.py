@@ -93,32 +93,3 @@ composite("where_method(Tensor self, Tensor condition, Tensor|Scalar other)", "w
 composite("masked_fill(Tensor self, Tensor mask, Tensor|Scalar value)", out=False, doc="`value` where `mask` is true, else `self`.")
 manual("masked_fill_(Tensor self, Tensor mask, Tensor|Scalar value)", names="", method=True,
        grad={"self": "where(mask, 0, grad)", "value": "sum(where(mask, grad, 0))"}, doc="Writes `value` where `mask` is true.")
-
-# ---- clamps
-composite("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", overlap="whole", names="clamp clip", method=True, doc="Limits elements to [min, max]; NaN bounds give NaN.")
-composite("clamp_tensors(Tensor self, Tensor? min=None, Tensor? max=None)", overlap="whole", names="clamp clip", method=True,
-          doc="Limits elements to [min, max] element by element.")
-composite("clamp_(Tensor self, Scalar? min=None, Scalar? max=None)", names="clamp_ clip_", method=True, out=False, doc="In-place clamp.")
-composite("clamp_tensors_(Tensor self, Tensor? min=None, Tensor? max=None)", names="clamp_ clip_", method=True, out=False,
-          doc="In-place clamp by tensors.")
-pointwise("clamp_min(Tensor self, Tensor|Scalar min)", "m_maximum(self, min)", types="real",
-          grad={"self": "clamp_min_share(grad, self, min)", "min": "clamp_bound_share(grad, self, min, True)"}, names="", method=False,
-          inplace=True, doc="At least `min`.")
-composite("clamp_min_any(Tensor self, Tensor|Scalar min)", overlap="whole", names="clamp_min", method=True, doc="At least `min`.")
-composite("clamp_min_any_(Tensor self, Tensor|Scalar min)", names="clamp_min_", method=True, out=False, doc="In-place clamp_min.")
-pointwise("clamp_max(Tensor self, Tensor|Scalar max)", "m_minimum(self, max)", types="real",
-          grad={"self": "clamp_max_share(grad, self, max)", "max": "clamp_bound_share(grad, self, max, False)"}, names="", method=False,
-          inplace=True, doc="At most `max`.")
-composite("clamp_max_any(Tensor self, Tensor|Scalar max)", overlap="whole", names="clamp_max", method=True, doc="At most `max`.")
-composite("clamp_max_any_(Tensor self, Tensor|Scalar max)", names="clamp_max_", method=True, out=False, doc="In-place clamp_max.")
-pointwise("clamp_both(Tensor self, Tensor|Scalar min, Tensor|Scalar max)", "m_minimum(m_maximum(self, min), max)", types="real",
-          grad={"self": "clamp_self_share(grad, self, min, max)", "min": "clamp_low_share(grad, self, min, max)",
-                "max": "clamp_high_share(grad, self, min, max)"}, names="", method=False,
-          inplace=True, doc="Limits to two bounds.")
-composite("clamp_min_share(Tensor grad, Tensor self, Tensor|Scalar min)", names="", doc="The part of a gradient that passes a lower bound.")
-composite("clamp_max_share(Tensor grad, Tensor self, Tensor|Scalar max)", names="", doc="The part of a gradient that passes an upper bound.")
-composite("clamp_bound_share(Tensor grad, Tensor self, Tensor|Scalar bound, bool least)", names="", doc="The part of a gradient that a bound takes.")
-composite("clamp_self_share(Tensor grad, Tensor self, Tensor|Scalar min, Tensor|Scalar max)", names="",
-          doc="The part of a gradient that passes two bounds.")
-composite("clamp_low_share(Tensor grad, Tensor self, Tensor|Scalar min, Tensor|Scalar max)", names="", doc="The part that the lower bound takes.")
-composite("clamp_high_share(Tensor grad, Tensor self, Tensor|Scalar min, Tensor|Scalar max)", names="", doc="The part that the upper bound takes.")

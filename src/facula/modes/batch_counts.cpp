@@ -4,6 +4,7 @@
 
 #include "facula/modes/vmap.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/clamp_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/hidden_values.h"

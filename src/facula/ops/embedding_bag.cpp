@@ -2,6 +2,7 @@
 #include "facula/base/error.h"
 #include "facula/kernels/bag.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/clamp_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/convert_functions.h"
 #include "facula/ops/create_functions.h"

@@ -2,6 +2,7 @@
 // the second derivative only.
 #include "facula/autograd/meta.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/clamp_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/grid_parts.h"
 #include "facula/ops/index_functions.h"

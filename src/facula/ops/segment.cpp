@@ -1,5 +1,6 @@
 // segment_reduce: reductions of stretches of a dimension whose lengths are data.
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/clamp_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/clamp_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"

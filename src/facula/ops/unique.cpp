@@ -6,6 +6,7 @@
 #include "facula/kernels/scatter.h"
 #include "facula/kernels/sort.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/clamp_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/data_checks.h"
