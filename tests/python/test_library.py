@@ -144,6 +144,11 @@ def test_pooling_and_resizing_under_their_library_names():
     for mode in ("bilinear", "bicubic"):
         small = getattr(aten, f"_upsample_{mode}2d_aa")(x, [3, 4], False)
         assert facula.equal(small, F.interpolate(x, (3, 4), mode=mode, antialias=True))
+        resize = getattr(aten, f"_upsample_{mode}2d_aa")
+        whole = facula.equal(resize(x, [3, 4], False, 0.5, None), small)
+        assert whole and facula.equal(resize(x, [3, 4], False, None, 4 / 7), small)
+        with pytest.raises(NotImplementedError, match="scales of another output size"):
+            resize(x, [3, 4], False, None, 0.3)
 
 
 def test_normalisation_and_attention_under_their_library_names():

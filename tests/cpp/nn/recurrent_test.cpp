@@ -3,6 +3,8 @@
 
 #include "checksum.h"
 #include "facula/base/error.h"
+#include "facula/ops/create_functions.h"
+#include "facula/ops/recurrent_functions.h"
 
 namespace facula::nn {
 namespace {
@@ -33,6 +35,19 @@ TEST(Recurrent, PrintsAndRefusesAsPython) {
   EXPECT_THROW(RNN(3, 4, {.nonlinearity = "sin"}), Error);
   EXPECT_THROW(RNN(3, 4)(wave({5, 2, 4})), Error);
   EXPECT_THROW(RNN(3, 4)(wave({5, 2, 3}), wave({1, 3, 4})), Error);
+}
+
+// The fused layer has kernels of two dtypes; what takes others is put together of steps.
+TEST(Recurrent, TheFusedLayerTakesTwoTypes) {
+  auto run = [](DType type) {
+    auto zeros_of = [&](IntList sizes) { return zeros(sizes, type); };
+    return recurrent_layer(zeros_of({4, 3}), {2, 2}, zeros_of({2, 5}), Tensor(), zeros_of({5, 3}),
+                           zeros_of({5, 5}), Tensor(), Tensor(), Tensor(), "tanh", false);
+  };
+  for (DType type : {kFloat32, kFloat64}) EXPECT_EQ(std::get<0>(run(type)).dtype(), type);
+  for (DType type : {kFloat16, kBFloat16, kInt64, kComplex64, kComplex128}) {
+    EXPECT_THROW(run(type), Error) << dtype_name(type);
+  }
 }
 
 }  // namespace
