@@ -72,6 +72,23 @@ def test_clamp_of_integers_by_a_float_promotes():
         assert y.dtype == facula.float32 and y.tolist() == [1.5, 2, 3]
 
 
+@pytest.mark.parametrize("other", ["number", "0-d float32", "0-d float64"])
+@pytest.mark.parametrize("dtype", [facula.float16, facula.bfloat16])
+def test_comparisons_see_values_of_the_promoted_dtype(dtype, other):
+    values = [0.1, 0.3, -1.7, 0.7]
+    x = facula.tensor(values, dtype=dtype)
+    for i, value in enumerate(values):
+        y = value if other == "number" else facula.tensor(value, dtype=getattr(facula, other[4:]))
+        equal = [k == i for k in range(4)]
+        assert (x == y).tolist() == equal
+        assert (x != y).tolist() == [not same for same in equal]
+        assert (x >= y)[i] and (x <= y)[i] and not (x > y)[i] and not (x < y)[i]
+        assert x.clone().ge_(y)[i] == 1
+        assert facula.eq(x[::2], y, out=facula.empty(2)).tolist() == equal[::2]
+    whole = facula.tensor([2049, 4097])
+    assert (whole.to(dtype) == whole).tolist() == [True, True]
+
+
 def test_fmax_and_fmin_share_ties():
     other = [2.0] * 6
     assert grads(facula.fmax, X, other) == [[0, 0.5, 1, 0, 1, 1], [1, 0.5, 0, 1, 0, 0]]

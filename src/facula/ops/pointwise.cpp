@@ -119,12 +119,16 @@ struct Call {
   int num = 0;
   DType from[kMaxOperands];  // dtype of each operand in memory; [0] is the output
   DType want[kMaxOperands];  // dtype that the loop expects
+  DType via[kMaxOperands];   // dtype that rounds an operand on its way, or the one it has
 
   Call(LoopFn f, const Scalar* s) : loop(f), scalars(s) {}
 
-  void operand(DType have, DType loop_wants) {
+  void operand(DType have, DType loop_wants) { operand(have, loop_wants, have); }
+
+  void operand(DType have, DType loop_wants, DType rounded_to) {
     from[num] = have;
     want[num] = loop_wants;
+    via[num] = rounded_to;
     ++num;
   }
 
@@ -132,7 +136,8 @@ struct Call {
   void run(char* const* p, const int64_t* strides, int64_t n) const {
     bool direct[kMaxOperands], all = true;
     for (int k = 0; k < num; ++k) {
-      direct[k] = from[k] == want[k] && (strides[k] == item_size(want[k]) || n == 1);
+      direct[k] =
+          from[k] == want[k] && via[k] == from[k] && (strides[k] == item_size(want[k]) || n == 1);
       all &= direct[k];
     }
     if (all) return loop(p, n, scalars);
@@ -149,8 +154,7 @@ struct Call {
         char* here = p[k] + at * strides[k];
         q[k] = direct[k] ? here : buffer[k];
         if (direct[k] || k == 0 || (strides[k] == 0 && at > 0)) continue;
-        kernels::copy->convert(buffer[k], want[k], item_size(want[k]), here, from[k], strides[k],
-                               m);
+        read(k, buffer[k], here, strides[k], m);
       }
       loop(q, m, scalars);
       if (!direct[0]) {
@@ -158,6 +162,18 @@ struct Call {
                                item_size(want[0]), m);
       }
     }
+  }
+
+  // read brings m elements of an operand into a buffer of the dtype that the loop expects.
+  void read(int k, char* to, const char* here, int64_t stride, int64_t m) const {
+    if (via[k] == from[k]) {
+      kernels::copy->convert(to, want[k], item_size(want[k]), here, from[k], stride, m);
+      return;
+    }
+    alignas(64) char rounded[kBlock * 16];
+    int64_t size = item_size(via[k]);
+    kernels::copy->convert(rounded, via[k], size, here, from[k], stride, m);
+    kernels::copy->convert(to, want[k], item_size(want[k]), rounded, via[k], size, m);
   }
 };
 
@@ -286,15 +302,19 @@ void run_plan(const Pointwise& row, const Plan& plan, const Tensor& out,
   loop.add(out);
   alignas(16) char numbers[kMaxInputs][16];
   int k = 0;
+  // Comparisons ask about values of the promoted dtype: the number 0.1 equals the half 0.1,
+  // although the loop compares floats. Arithmetic keeps a number's precision.
+  bool rounds = type != plan.compute && row.rule == ResultRule::kBool;
   for (const TensorOrScalar& v : inputs) {
     DType want = row.bool_inputs >> k & 1 ? kBool : type;
+    bool asks = rounds && want != kBool;
     if (v.tensor) {
-      call.operand(v.tensor->dtype, want);
+      call.operand(v.tensor->dtype, want, asks ? plan.compute : v.tensor->dtype);
       loop.add(v.tensor->data(), {v.tensor->sizes, v.tensor->ndim},
                {v.tensor->strides, v.tensor->ndim}, item_size(v.tensor->dtype));
     } else {
       put_scalar(numbers[k], v.scalar, want);
-      call.operand(want, want);
+      call.operand(want, want, asks ? plan.compute : want);
       loop.add(numbers[k], {}, {}, 0);
     }
     ++k;
