@@ -15,9 +15,15 @@ _FALSE = frozenset(
     "_is_fwd_grad_enabled _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu "
     "_debug_set_autodiff_subgraph_inlining _are_functorch_transforms_active "
     "_jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode _jit_can_fuse_on_cpu "
-    "_jit_can_fuse_on_gpu _set_math_sdp_allow_fp16_bf16_reduction _has_mps "
-    "_has_cuda _has_mkldnn".split()
+    "_jit_can_fuse_on_gpu _set_math_sdp_allow_fp16_bf16_reduction _get_cudnn_enabled".split()
 )
+# What a build has: values, which programs test without a call.
+_BUILT_IN = {
+    "_has_mkldnn": True, "has_lapack": True, "has_openmp": True, "has_mkl": False,
+    "has_spectral": False, "_has_cuda": False, "_has_cudnn": False, "_has_cusparselt": False,
+    "_has_magma": False, "_has_mps": False, "_has_xpu": False, "_has_eigen_sparse": False,
+    "_has_gds": False, "_has_kleidiai": False, "_has_mkldnn_acl": False,
+}  # fmt: skip
 _CLASSES = (
     "FunctionSchema Graph Node Value ScriptFunction ScriptModule CompilationUnit Type "
     "TensorType ListType OptionalType _NodeBase Argument ErrorReport"
@@ -149,6 +155,8 @@ def look_up(name: str) -> Any:
         value = lambda: str(get_default_device())  # noqa: E731
     elif name in _FALSE:
         value = _false
+    elif name in _BUILT_IN:
+        value = _BUILT_IN[name]
     elif name in _CLASSES:
         value = _absent.absent_class(f"facula._C.{name}")
     elif name == "_get_privateuse1_backend_name":

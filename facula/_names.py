@@ -208,6 +208,21 @@ def _shape_as_tensor(x: _C.Tensor) -> _C.Tensor:
     return _C.tensor(list(x.shape), dtype=_C.int64)
 
 
+def _softmax_backward_data(
+    grad_output: _C.Tensor, output: _C.Tensor, dim: int, input_dtype: Any
+) -> _C.Tensor:
+    """Return the gradient of what softmax was given, from that of its result."""
+    part = grad_output * output
+    return (part - output * part.sum(dim, keepdim=True)).to(input_dtype)
+
+
+def _log_softmax_backward_data(
+    grad_output: _C.Tensor, output: _C.Tensor, dim: int, input_dtype: Any
+) -> _C.Tensor:
+    """Return the gradient of what log_softmax was given, from that of its result."""
+    return (grad_output - output.exp() * grad_output.sum(dim, keepdim=True)).to(input_dtype)
+
+
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Say whether results that are not deterministic only warn; there are none."""
     return get_deterministic_debug_mode() == 1

@@ -7,8 +7,9 @@ from typing import Any
 
 __all__ = [
     "_is_in_bad_fork", "current_allocated_memory", "device_count", "driver_allocated_memory",
-    "empty_cache", "is_available", "is_initialized", "manual_seed", "manual_seed_all",
-    "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "refusal",
+    "empty_cache", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
+    "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated",
+    "memory_reserved", "refusal", "reset_accumulated_memory_stats", "reset_peak_memory_stats",
 ]  # fmt: skip
 
 
@@ -46,6 +47,18 @@ def memory_allocated(device: Any = None) -> int:
 
 current_allocated_memory = driver_allocated_memory = memory_allocated
 max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Do nothing: nothing is counted."""
+
+
+reset_accumulated_memory_stats = reset_peak_memory_stats
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Say that there is no device which computes in bfloat16."""
+    return False
 
 
 def _is_in_bad_fork() -> bool:

@@ -12,6 +12,7 @@ __all__ = [
     "device_count",
     "device_index",
     "empty_cache",
+    "get_memory_info",
     "is_available",
     "max_memory_allocated",
     "max_memory_reserved",
@@ -105,6 +106,11 @@ max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
 def memory_stats(device: Any = None) -> dict[str, Any]:
     """Return statistics of an accelerator's memory: none."""
     return {}
+
+
+def get_memory_info(device_index: Any = None) -> tuple[int, int]:
+    """Return free and total bytes of an accelerator; RuntimeError as there is none."""
+    raise _none("get_memory_info")
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:

@@ -18,6 +18,7 @@ from facula._C import OutOfMemoryError
 _KINDS = "Float Double Half BFloat16 Long Int Short Char Byte Bool".split()
 _PARTS = ("amp", "memory", "nvtx", "profiler", "random", "streams")
 has_half = has_magma = False
+_initialized = False  # read by programs that keep the generators of devices
 default_generators: tuple = ()
 
 

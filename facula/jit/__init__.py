@@ -55,6 +55,7 @@ ScriptFunction = _absent.absent_class("facula.jit.ScriptFunction", _WHY)
 CompilationUnit = _absent.absent_class("facula.jit.CompilationUnit", _WHY)
 trace = _absent.absent_function("facula.jit.trace", _WHY)
 trace_module = _absent.absent_function("facula.jit.trace_module", _WHY)
+_get_trace_graph = _absent.absent_function("facula.jit._get_trace_graph", _WHY)
 load = _absent.absent_function("facula.jit.load", _WHY)
 save = _absent.absent_function("facula.jit.save", _WHY)
 

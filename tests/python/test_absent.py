@@ -26,9 +26,53 @@ def test_decorators_and_questions_are_neutral():
         facula.cuda.is_available, facula.distributed.is_available, facula.mps.is_available,
         facula.distributed.is_initialized, facula.xpu.is_available, dynamo.is_compiling,
         facula.accelerator.is_available, facula.is_autocast_enabled, facula.cuda.is_initialized,
+        facula.xpu.is_bf16_supported, facula.backends.nnpack.is_available,
+        facula.backends.flags_frozen, facula._C._get_cudnn_enabled,
     ):  # fmt: skip
         assert answer() is False
     assert facula.cuda.device_count() == 0 and facula.accelerator.current_accelerator() is None
+
+
+def test_flags_of_a_build_are_values():
+    names = "_has_cuda _has_cudnn _has_magma _has_mps _has_xpu has_mkl".split()
+    assert [getattr(facula._C, name) for name in names] == [False] * len(names)
+    for name in ("_has_mkldnn", "has_lapack", "has_openmp"):
+        assert getattr(facula._C, name) is True
+    for name in ("has_lapack", "has_openmp", "has_mkl", "has_spectral"):
+        assert getattr(facula._C, name) is getattr(facula, name)
+    assert facula.cuda._initialized is False and facula.backends.fp32_precision == "none"
+    assert not facula.backends.mps.is_macos_or_newer(14, 0)
+
+
+def test_settings_of_absent_backends_are_taken():
+    backends = facula.backends
+    before = backends.cudnn.deterministic, backends.cudnn.benchmark
+    try:
+        with getattr(backends, "__allow_nonbracketed_mutation")():
+            backends.cudnn.deterministic, backends.cudnn.benchmark = True, False
+    finally:
+        backends.cudnn.deterministic, backends.cudnn.benchmark = before
+    with backends.nnpack.flags(enabled=True):
+        assert backends.nnpack.set_flags(False) == (True,)
+    assert backends.nnpack.set_flags(False) == (False,)
+    facula.xpu.reset_peak_memory_stats()
+    facula.xpu.set_rng_state_all(facula.xpu.get_rng_state_all())
+    for refused in (facula.xpu.mem_get_info, facula.accelerator.get_memory_info):
+        with pytest.raises(RuntimeError, match=r"no .* is available"):
+            refused()
+    with pytest.raises(NotImplementedError, match="_get_trace_graph"):
+        facula.jit._get_trace_graph(facula.nn.Identity(), ())
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_gradients_of_softmax_have_a_function(name):
+    x = facula.randn(3, 4, requires_grad=True)
+    grad = facula.randn(3, 4)
+    y = getattr(facula, name)(x, 1)
+    y.backward(grad)
+    found = getattr(facula, f"_{name}_backward_data")(grad, y.detach(), 1, facula.float64)
+    assert found.dtype == facula.float64
+    facula.testing.assert_close(found, x.grad.double())
 
 
 def test_compile_and_script_run_eagerly_and_say_so_once():
