@@ -167,6 +167,6 @@ composite("view_copy(Tensor self, int[] size)", "clone(view(self, size))", out="
 composite("select_copy(Tensor self, int dim, int index)", "clone(select(self, dim, index))", out="exact", doc="A copy of select.", method=False)
 composite("slice_copy(Tensor self, int dim=0, int? start=None, int? end=None, int step=1)",
           "clone(slice(self, dim, start, end, step))", out="exact", doc="A copy of a slice.", method=False)
-composite("unbind_copy(Tensor self, int dim=0) -> Tensor[]", doc="Copies of the slices of a dimension.", method=False)
-composite("split_copy(Tensor self, int split_size, int dim=0) -> Tensor[]", doc="Copies of equal pieces.", method=False)
-composite("split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", doc="Copies of pieces.", method=False)
+composite("unbind_copy(Tensor self, int dim=0) -> Tensor[]", doc="Copies of the slices of a dimension.", method=False, out=True)
+composite("split_copy(Tensor self, int split_size, int dim=0) -> Tensor[]", doc="Copies of equal pieces.", method=False, out=True)
+composite("split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", doc="Copies of pieces.", method=False, out=True)

@@ -164,3 +164,25 @@ def test_moments_come_as_a_plain_tuple(name):
         assert type(found) is tuple and len(found) == 2
     pooled = facula.nn.functional.max_pool2d(x[None], 2, return_indices=True)
     assert type(pooled) is tuple
+
+
+@pytest.mark.parametrize(
+    ("copies", "sizes"),
+    [
+        (lambda x, **out: facula.unbind_copy(x, 1, **out), [(3,)] * 4),
+        (lambda x, **out: facula.split_copy(x, 3, 1, **out), [(3, 3), (3, 1)]),
+        (lambda x, **out: facula.split_with_sizes_copy(x, [1, 3], 1, **out), [(3, 1), (3, 3)]),
+    ],
+)
+def test_lists_of_copies_are_written_into_lists(copies, sizes):
+    x = facula.rand(3, 4)
+    for shapes in (sizes, [(0,)] * len(sizes)):
+        outs = [facula.empty(s) for s in shapes]
+        given = copies(x, out=outs)
+        assert all(a is b for a, b in zip(given, outs, strict=True))
+        for got, want in zip(outs, copies(x), strict=True):
+            assert facula.equal(got, want)
+    with pytest.raises(TypeError, match="argument 'out' must be tuple of"):
+        copies(x, out=[facula.empty(0)])
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        copies(x, out=[facula.empty(0, dtype=facula.int64) for _ in sizes])

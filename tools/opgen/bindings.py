@@ -140,8 +140,9 @@ def caller_code(row: Row, inplace: bool = False) -> str:
             lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, items, {flag}, {shown_as});")
         lines.append(f"  return wrap_tuple(items, {shown_as});")
     else:
-        if row.out and row.sig.returns == "Tensor":
-            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, {{&result, 1}}{exact});")
+        if row.out:
+            results = "{&result, 1}" if row.sig.returns == "Tensor" else "result"
+            lines.append(f"  if (b.has({index['out']})) return write_out(b, {index['out']}, {results}{exact});")
         lines.append("  return wrap(std::move(result));" if row.sig.returns == "Tensor" else "  return wrap(result);")
     return "\n".join([*lines, "}"])
 

@@ -32,7 +32,7 @@ Common keywords
         computes from a copy of self where one of the tensors wants a gradient
   inplace_grad=  rules in terms of `result` for the in-place form of rows whose formula needs the old self
   out=        whether the function accepts out= (methods and in-place forms never do); default: pointwise, kernel, manual and
-              composite rows with a public name and tensor results
+              composite rows with a public name and tensor results, lists of them left out
               True: results are cast to the dtypes of the out= tensors, where that loses no kind of number; a row with a
               parameter `dtype` and one result computes in the dtype of out=.   "exact": out= must have the results' dtypes
   overlap=    memory that an out= tensor may share with the arguments, as in PyTorch: "any" (the default of rows that are not
