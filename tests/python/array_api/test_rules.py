@@ -69,6 +69,35 @@ def test_refusals(error, call):
         call()
 
 
+# ---- where the array object keeps PyTorch's rules (docs/array_api.md)
+
+
+@pytest.mark.parametrize("mask", [(0,), (2, 0), (0, 3), (0, 0)])
+def test_masks_have_the_sizes_that_they_stand_for(mask):
+    x = xp.ones((2, 3))
+    with pytest.raises(IndexError):
+        x[xp.zeros(mask, dtype=xp.bool)]
+    with pytest.raises(IndexError):
+        x[xp.zeros(mask, dtype=xp.bool)] = 0.0
+    empty = xp.ones((0, 3))
+    assert empty[xp.zeros((0,), dtype=xp.bool)].shape == (0, 3)
+
+
+def test_operators_let_arrays_without_dimensions_yield():
+    small, wide = xp.ones(3, dtype=xp.int8), xp.asarray(2, dtype=xp.int64)
+    assert (small + wide).dtype is xp.int8
+    with pytest.raises(ValueError):
+        small[::-1]
+    assert xp.flip(xp.asarray([1, 2])).tolist() == [2, 1]
+
+
+def test_quotients_of_infinities_are_those_of_python():
+    infinity, one = xp.asarray(math.inf), xp.asarray(1.0)
+    assert xp.isnan(infinity // one) and one // -infinity == -1
+    assert xp.floor_divide(infinity, one) == math.inf
+    assert math.copysign(1, xp.floor_divide(one, -infinity)) == -1
+
+
 # ---- promotion
 
 
