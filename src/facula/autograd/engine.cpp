@@ -109,15 +109,52 @@ void add_to(Tensor& slot, Tensor gradient) {
   }
 }
 
-void check_hook_result(const Tensor& before, const Tensor& after) {
-  FACULA_CHECK(after.defined(), kRuntime, "a hook has taken the gradient away");
-  FACULA_CHECK(after.sizes() == before.sizes(), kRuntime,
-               "hook has changed the size of value: it was ", list_text(before.sizes()),
-               " and is now ", list_text(after.sizes()));
-  FACULA_CHECK(after.dtype() == before.dtype(), kRuntime,
-               "hook has changed the type of value: it was ", dtype_name(before.dtype()),
-               " and is now ", dtype_name(after.dtype()));
-}
+// How gradients look before a hook runs. A hook may change them in place too, so what they looked
+// like is noted, not the tensors themselves.
+class Looks {
+ public:
+  explicit Looks(const Gradients& grads) {
+    for (const Tensor& g : grads) {
+      looks_.push_back(g.defined() ? Look{true, sparse(g), GradMeta(g)} : Look{});
+    }
+  }
+
+  // check refuses gradients that look otherwise now: formulas and kernels trust sizes, dtype,
+  // device and layout of the gradient that they get.
+  void check(const Gradients& grads) const {
+    for (size_t i = 0; i < looks_.size(); ++i) {
+      if (grads[i].defined()) compare(looks_[i], grads[i]);
+    }
+  }
+
+ private:
+  struct Look {
+    bool defined = false;
+    bool sparse = false;
+    GradMeta meta;
+  };
+  static bool sparse(const Tensor& t) { return t->intercept & kInterceptSparse; }
+
+  static void compare(const Look& before, const Tensor& after) {
+    const GradMeta& meta = before.meta;
+    FACULA_CHECK(before.defined, kRuntime, "can't replace a None gradient with a non-None value");
+    FACULA_CHECK(after.sizes() == IntList(meta.sizes), kRuntime,
+                 "hook has changed the size of value: it was ", list_text(meta.sizes),
+                 " and is now ", list_text(after.sizes()));
+    FACULA_CHECK(after.dtype() == meta.dtype, kRuntime,
+                 "hook has changed the type of value: it was ", dtype_name(meta.dtype),
+                 " and is now ", dtype_name(after.dtype()));
+    FACULA_CHECK(after.device().type == meta.device.type, kRuntime,
+                 "hook has changed the type of value: it was on ", device_text(meta.device),
+                 " and is now on ", device_text(after.device()));
+    FACULA_CHECK(sparse(after) == before.sparse, kRuntime,
+                 "hook has changed the type of value: its layout was ",
+                 before.sparse ? "sparse" : "strided", " and is now ",
+                 before.sparse ? "strided" : "sparse");
+  }
+
+  std::vector<Look> looks_;
+};
 
 // The hooks are copied, because a hook may remove itself or add others.
 void call_tensor_hooks(std::vector<NodeHooks::TensorHook> list, Gradients& grads) {
@@ -125,8 +162,10 @@ void call_tensor_hooks(std::vector<NodeHooks::TensorHook> list, Gradients& grads
     if (h.hook->removed.load(std::memory_order_relaxed) || !grads[h.output_nr].defined()) continue;
     Gradients one(1);
     one[0] = grads[h.output_nr];
+    const Looks before(one);
     h.hook->call(one, nullptr);
-    check_hook_result(grads[h.output_nr], one[0]);
+    FACULA_CHECK(one[0].defined(), kRuntime, "a hook has taken the gradient away");
+    before.check(one);
     grads[h.output_nr] = std::move(one[0]);
   }
 }
@@ -134,7 +173,19 @@ void call_tensor_hooks(std::vector<NodeHooks::TensorHook> list, Gradients& grads
 void call_node_hooks(std::vector<NodeHooks::NodeHook> list, Gradients& grads,
                      const Gradients* outer) {
   for (const auto& h : list) {
-    if (!h.hook->removed.load(std::memory_order_relaxed)) h.hook->call(grads, outer);
+    if (h.hook->removed.load(std::memory_order_relaxed)) continue;
+    const Looks before(grads);
+    h.hook->call(grads, outer);
+    before.check(grads);
+  }
+}
+
+// Hooks after accumulation get the leaf itself, which they may change as they like.
+void call_accumulated_hooks(std::vector<NodeHooks::NodeHook> list, TensorImpl* leaf) {
+  Gradients self(1);
+  self[0] = Tensor::borrow(leaf);
+  for (const auto& h : list) {
+    if (!h.hook->removed.load(std::memory_order_relaxed)) h.hook->call(self, nullptr);
   }
 }
 
@@ -307,6 +358,10 @@ void Task::capture(Node* n, const Gradients& grads) {
   }
 }
 
+bool any_defined(const Gradients& grads) {
+  return std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
+}
+
 void fill_undefined(Node* n, Gradients& grads) {
   if (grads.size() == 1 || n->takes_undefined()) return;
   for (size_t i = 0; i < grads.size(); ++i) {
@@ -377,13 +432,17 @@ void Task::process(Node* n, Gradients grads, bool owned) {
     }
   }
   Gradients outer;
+  bool taken = false;  // hooks have left no gradient: there are none of the inputs either
   if (n->hooks) [[unlikely]] {
     call_node_hooks(n->hooks->pre, grads, nullptr);
+    taken = !n->takes_undefined() && !any_defined(grads);
     if (!n->hooks->post.empty()) outer = grads;
   }
-  fill_undefined(n, grads);
   Gradients grads_in(n->edges.size());
-  apply(n, grads, grads_in);
+  if (!taken) [[likely]] {
+    fill_undefined(n, grads);
+    apply(n, grads, grads_in);
+  }
   grads.clear();
   if (n->hooks && !n->hooks->post.empty()) [[unlikely]] {
     for (size_t i = 0; i < grads_in.size(); ++i) {
@@ -410,15 +469,13 @@ void Task::run_leaf(AccumulateGrad* leaf, Gradients grads) {
   if (leaf->hooks) call_node_hooks(leaf->hooks->pre, grads, nullptr);
   Gradients outer;
   if (leaf->hooks && !leaf->hooks->post.empty()) outer = grads;
-  {
+  if (grads[0].defined()) {
     ObservedNode inner(observer_, CallObserver::kApply, *leaf);
     leaf->apply(grads, none);
   }
   if (!leaf->hooks) return;
   call_node_hooks(leaf->hooks->post, none, &outer);
-  Gradients self(1);
-  self[0] = Tensor::borrow(leaf->leaf());
-  call_node_hooks(leaf->hooks->accumulated, self, nullptr);
+  call_accumulated_hooks(leaf->hooks->accumulated, leaf->leaf());
 }
 
 std::vector<Tensor> Task::run(const std::vector<Edge>& roots, Gradients seeds) {
