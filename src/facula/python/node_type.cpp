@@ -133,13 +133,14 @@ PyNode* as_node(PyObject* o) { return reinterpret_cast<PyNode*>(o); }
 void node_dealloc(PyObject* self) {
   PyNode* o = as_node(self);
   PyObject_GC_UnTrack(self);
+  // Finalizers and callbacks of weak references may ask the graph for this node: they must get a
+  // new object, not this one that dies.
+  Node* n = std::exchange(o->node, nullptr);
+  if (n) n->python = nullptr;
   if (o->weak) PyObject_ClearWeakRefs(self);
   Py_CLEAR(o->dict);
   Py_CLEAR(o->metadata);
-  if (Node* n = std::exchange(o->node, nullptr)) {
-    n->python = nullptr;
-    n->release();
-  }
+  if (n) n->release();
   Py_TYPE(self)->tp_free(self);
 }
 
