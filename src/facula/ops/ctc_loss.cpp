@@ -9,6 +9,7 @@
 #include "facula/ops/clamp_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/convert_functions.h"
+#include "facula/ops/counts.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
@@ -52,7 +53,7 @@ Tensor padded_labels(const Tensor& targets, IntList lengths, int64_t longest) {
     int64_t total = 0;
     for (int64_t n : lengths) {
       starts.push_back(total);
-      total += n;
+      add_count("ctc_loss", total, n);
     }
     FACULA_CHECK(total == targets.numel(), kRuntime, "Expected target_lengths to have sum of ",
                  targets.numel(), ", but got ", total);

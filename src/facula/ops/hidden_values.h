@@ -7,6 +7,10 @@ namespace facula {
 // all_samples gives the values of all samples behind a tensor from inside vmap; others as they are.
 FACULA_API Tensor all_samples(const Tensor& t);
 
+// any_true reads whether a condition holds somewhere, in any sample; false for tensors whose values
+// cannot be read. Composites that check values ask it: inside vmap they get tensors without data.
+FACULA_API bool any_true(const Tensor& condition);
+
 // with_samples_of gives self, which will be written to: with samples of its own where `other` has.
 FACULA_API Tensor with_samples_of(const Tensor& self, const Tensor& other);
 

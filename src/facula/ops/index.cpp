@@ -8,6 +8,7 @@
 #include "facula/kernels/reduce.h"
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
+#include "facula/ops/counts.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
 #include "facula/ops/index_functions.h"
@@ -154,7 +155,7 @@ Tensor repeat_index(const Tensor& repeats) {
   for (int64_t i = 0; i < counts.numel(); ++i) {
     int64_t n = counts.data_as<int64_t>()[i];
     FACULA_CHECK(n >= 0, kRuntime, "repeats can not be negative, got ", n);
-    total += n;
+    add_count("repeat_interleave", total, n);
   }
   Tensor r = new_empty({total}, kInt64);
   kernels::index->repeat_index(view(r), view(counts));

@@ -181,12 +181,6 @@ Tensor permuted(const Tensor& t, const Tensor& order, int64_t dim) {
   return gather(t, dim, expand(index, t.sizes()));
 }
 
-bool any_true(const Tensor& condition) {
-  if (condition.is_meta()) return false;
-  NoGrad no_grad;
-  return facula::any(all_samples(condition)).data_as<bool>()[0];
-}
-
 }  // namespace linalg
 
 namespace forward {

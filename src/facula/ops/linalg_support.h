@@ -6,6 +6,7 @@
 
 #include "facula/base/error.h"
 #include "facula/core/tensor.h"
+#include "facula/ops/hidden_values.h"
 
 namespace facula {
 
@@ -78,9 +79,6 @@ Tensor identity(int64_t n, const Tensor& like);
 Tensor rows_of(const Tensor& pivots, int64_t rows);
 Tensor inverse_rows(const Tensor& rows);
 Tensor permuted(const Tensor& t, const Tensor& order, int64_t dim);
-
-// any_true reads whether a condition holds somewhere; false for tensors without data.
-bool any_true(const Tensor& condition);
 
 }  // namespace linalg
 }  // namespace facula

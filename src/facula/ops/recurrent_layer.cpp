@@ -8,6 +8,7 @@
 #include "facula/kernels/recurrent.h"
 #include "facula/ops/activation_functions.h"
 #include "facula/ops/arithmetic_functions.h"
+#include "facula/ops/counts.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/matmul_functions.h"
 #include "facula/ops/products.h"
@@ -46,7 +47,7 @@ struct LayerPlan {
     hidden = w_hh->sizes[0] / gates;
     for (int64_t n : sizes) {
       offsets.push_back(total);
-      total += n;
+      add_count("recurrent layer", total, n);
     }
   }
   int64_t steps() const { return batch_sizes.ssize(); }

@@ -39,6 +39,12 @@ Tensor all_samples(const Tensor& t) {
   return (t->intercept & kInterceptBatched) && samples_behind ? samples_behind(t) : t;
 }
 
+bool any_true(const Tensor& condition) {
+  NoGrad no_grad;
+  const Tensor all = all_samples(condition);
+  return has_data(all) && facula::any(all).data_as<bool>()[0];
+}
+
 Tensor with_samples_of(const Tensor& self, const Tensor& other) {
   if (!(other->intercept & kInterceptBatched) || other.numel() == 0) return self;
   Tensor any_condition = cast(select(reshape(other, {-1}), 0, 0), kBool);

@@ -4,6 +4,7 @@
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/legacy_functions.h"
 #include "facula/ops/reduce_functions.h"
@@ -12,8 +13,6 @@
 
 namespace facula {
 namespace {
-
-bool is_true(const Tensor& t) { return t.data_as<bool>()[0]; }
 
 // checked_lengths gives the lengths of the segments, int64, once they fit the data.
 Tensor checked_lengths(const Tensor& data, const Tensor& lengths, const Tensor& offsets,
@@ -36,10 +35,12 @@ Tensor checked_lengths(const Tensor& data, const Tensor& lengths, const Tensor& 
   }
   n = to_dtype(n, kInt64);
   if (unsafe || n.is_meta() || n.numel() == 0) return n;
-  FACULA_CHECK(is_true(facula::all(ge(n, Scalar(0)))), kRuntime,
+  FACULA_CHECK(!any_true(lt(n, Scalar(0))), kRuntime,
                "segment_reduce(): lengths contains negative value!");
+  // Each length is compared too: the sum of long ones may wrap to the size.
+  Tensor size = full({}, Scalar(data.size(axis)), kInt64);
   FACULA_CHECK(
-      is_true(facula::all(eq(sum(n, IntList(-1)), Scalar(data.size(axis))))), kRuntime,
+      !any_true(gt(n, size)) && !any_true(ne(sum(n, IntList(-1)), size)), kRuntime,
       "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(axis) ",
       "when !unsafe.");
   return n;
