@@ -138,7 +138,14 @@ void refuse_text(PyObject* o) {
   }
 }
 
-void infer(PyObject* o, Inference& result) {
+// The deepest nesting of data: as many dimensions as a tensor has.
+constexpr int kMostLevels = 64;
+
+[[noreturn]] void too_deep(PyObject* o) {
+  raise_error(ErrorKind::kValue, "too many dimensions '", type_name(o), "'");
+}
+
+void infer(PyObject* o, Inference& result, int depth = 0) {
   if (PyFloat_CheckExact(o)) return result.add(default_dtype());
   if (PyBool_Check(o)) return result.add(kBool);
   if (PyLong_CheckExact(o)) return result.add(kInt64);
@@ -154,9 +161,12 @@ void infer(PyObject* o, Inference& result) {
   if (PyComplex_Check(o)) return result.add(complex_type(default_dtype()));
   refuse_text(o);
   if (!PySequence_Check(o) || PyDict_Check(o)) cannot_infer(o);
+  if (depth == kMostLevels) too_deep(o);
   Owned items = own(PySequence_Fast(o, "not a sequence"));
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-    infer(PySequence_Fast_GET_ITEM(items.get(), i), result);
+    Owned item = Owned::share(PySequence_Fast_GET_ITEM(items.get(), i));
+    FACULA_CHECK(item.get() != o, kType, "new(): self-referential lists are incompatible");
+    infer(item.get(), result, depth + 1);
   }
 }
 
