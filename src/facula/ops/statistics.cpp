@@ -10,6 +10,7 @@
 #include "facula/ops/create_functions.h"
 #include "facula/ops/data_checks.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/kernel_call.h"
 #include "facula/ops/math_functions.h"
@@ -44,8 +45,7 @@ void check_weights(const Tensor& w, int64_t observations, const char* what) {
   FACULA_CHECK(w.numel() == observations, kRuntime, "cov(): expected ", what,
                " to have the same numel as there are observations in the input but got ", w.numel(),
                " != ", observations);
-  FACULA_CHECK(w.numel() == 0 || w.is_meta() || !facula::any(lt(w, Scalar(0))).data_as<bool>()[0],
-               kRuntime, "cov(): ", what, " cannot be negative");
+  FACULA_CHECK(!any_true(lt(w, Scalar(0))), kRuntime, "cov(): ", what, " cannot be negative");
 }
 
 Tensor observation_weights(const Tensor& fweights, const Tensor& aweights, int64_t observations) {

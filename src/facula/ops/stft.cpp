@@ -3,6 +3,7 @@
 #include "facula/ops/fft_functions.h"
 #include "facula/ops/functions.h"
 #include "facula/ops/generated_prelude.h"
+#include "facula/ops/hidden_values.h"
 #include "facula/ops/kernel_call.h"
 #include "facula/ops/warn.h"
 
@@ -164,11 +165,9 @@ Tensor istft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_lengt
   int64_t stop = std::min(end, full), kept = std::max<int64_t>(stop - start, 0);
   sum = narrow(sum, 1, start, kept);
   envelope = narrow(envelope, 1, start, kept);
-  if (!self.is_meta() && kept > 0) {
-    double least = to_dtype(amin(abs(envelope)), kFloat64).data_as<double>()[0];
-    FACULA_CHECK(least > 1e-11, kRuntime, "istft: window overlap add min: ", least,
-                 "; the windows do not cover the signal");
-  }
+  FACULA_CHECK(!any_true(logical_not(gt(abs(envelope), Scalar(1e-11)))), kRuntime,
+               "istft: window overlap add min is not above 1e-11; the windows do not cover the ",
+               "signal");
   Tensor out = div(sum, envelope);
   if (end > full) out = constant_pad_nd(out, {0, end - full}, 0);
   return self.dim() == 2 ? select(out, 0, 0) : out;

@@ -3,6 +3,7 @@
 #include "facula/ops/arithmetic_functions.h"
 #include "facula/ops/compare_functions.h"
 #include "facula/ops/create_functions.h"
+#include "facula/ops/data_checks.h"
 #include "facula/ops/index_functions.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
@@ -156,6 +157,7 @@ Tensor to_dense(const SparseTensor& t) {
 
 SparseTensor to_sparse(const Tensor& t, int64_t sparse_dim) {
   FACULA_CHECK(!is_sparse(t), kRuntime, "to_sparse: expected a strided tensor");
+  require_data("to_sparse", t);
   if (sparse_dim < 0) sparse_dim = t.dim();
   FACULA_CHECK(sparse_dim <= t.dim() && (sparse_dim > 0 || t.dim() == 0), kRuntime,
                "sparse_dim must be in the range (0, ", t.dim(), "], got ", sparse_dim);
