@@ -25,6 +25,8 @@ def swap_tensors(t1: Any, t2: Any) -> None:
         if t.grad_fn is not None:
             raise RuntimeError("Cannot swap a tensor that is part of a graph")
     first, second = t1.detach(), t2.detach()
+    for t in (t1, t2):
+        t._bump_version()  # graphs that saved a tensor must not take the other's values for its
     kinds, wants = (type(t1), type(t2)), (t1.requires_grad, t2.requires_grad)
     grads, names = (t1.grad, t2.grad), (dict(t1.__dict__), dict(t2.__dict__))
     for target, data, i in ((t1, second, 1), (t2, first, 0)):

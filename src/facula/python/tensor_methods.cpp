@@ -346,9 +346,14 @@ PyObject* set_(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kw
     check_inplace(t, "set_");
     FACULA_CHECK(!source || !is_tensor(source) || !unwrap(source)->intercept, kRuntime,
                  "set_: the source must be a strided tensor");
+    // What a graph saved is no longer there; and tensors that shared the old bytes note it too.
+    auto replace = [&](Storage* storage) {
+      bump_version(t, "set_");
+      replace_storage(t.impl(), storage);
+    };
     if (!source) {
       Storage* empty = Storage::make(0, t.device());
-      replace_storage(t.impl(), empty);
+      replace(empty);
       empty->release();
       set_geometry(t.impl(), {int64_t{0}}, {int64_t{1}}, 0);
       return Py_NewRef(self);
@@ -357,7 +362,7 @@ PyObject* set_(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kw
       const Tensor& s = unwrap(source);
       FACULA_CHECK(s.dtype() == t.dtype(), kRuntime, "set_: expected ", dtype_name(t.dtype()),
                    ", got ", dtype_name(s.dtype()));
-      replace_storage(t.impl(), s->storage);
+      replace(s->storage);
       set_geometry(t.impl(), s.sizes(), s.strides(), s.storage_offset());
       return Py_NewRef(self);
     }
@@ -371,7 +376,7 @@ PyObject* set_(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kw
     Sizes strides = stride ? to_sizes(stride, "set_") : contiguous_strides(sizes);
     // Bounds are checked by making a tensor of this geometry first.
     Tensor checked = tensor_over(storage, sizes, strides, at, t.dtype());
-    replace_storage(t.impl(), storage);
+    replace(storage);
     set_geometry(t.impl(), sizes, strides, at);
     return Py_NewRef(self);
   });
