@@ -153,11 +153,43 @@ bool all_fit(const Bound& b) {
   return true;
 }
 
+bool is_number_type(ArgType type) {
+  switch (type) {
+    case ArgType::kScalar:
+    case ArgType::kOptScalar:
+    case ArgType::kInt:
+    case ArgType::kOptInt:
+    case ArgType::kFloat:
+    case ArgType::kOptFloat: return true;
+    default: return false;
+  }
+}
+
+// reads_tensor says whether a call would take a 0-d tensor for a number.
+bool reads_tensor(const Bound& b) {
+  for (int i = 0; i < b.sig->count; ++i) {
+    if (b.v[i] && is_number_type(b.sig->params[i].type) && is_tensor(b.v[i])) return true;
+  }
+  return false;
+}
+
 PyObject* run(const Entry& e, Bound& b, PyObject* self) {
   if ((!b.plain || modes_active) && has_bound_override(b)) [[unlikely]] {
     return override_bound(b, self != nullptr);
   }
   return e.call(b);
+}
+
+// Runs the overload that fits, or a later one that takes as tensors the 0-d tensors that it would
+// read: their dtype counts then, and they may have no data (inside vmap).
+PyObject* run_for_tensors(const Entry* entries, int count, int at, Bound& fitting, PyObject* self,
+                          PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  for (int i = at + 1; i < count; ++i) {
+    Bound b;
+    if (!bind(b, *entries[i].signature, self, args, nargs, kwnames, false)) continue;
+    if (all_fit(b) && !reads_tensor(b)) return run(entries[i], b, self);
+  }
+  return run(entries[at], fitting, self);
 }
 
 // An override sees the overload that fits the call. Where none does, or the one that fits would
@@ -171,6 +203,7 @@ PyObject* dispatch_overloads(const Entry* entries, int count, PyObject* self, Py
     if (!bind(b, *entries[i].signature, self, args, nargs, kwnames, false)) continue;
     if (all_fit(b)) {
       if (overridden.sig && !has_bound_override(b)) break;
+      if (reads_tensor(b)) return run_for_tensors(entries, count, i, b, self, args, nargs, kwnames);
       return run(entries[i], b, self);
     }
     if (!overridden.sig && has_bound_override(b)) overridden = b;
