@@ -110,3 +110,69 @@ def test_dlpack_both_ways():
         facula.from_dlpack(capsule)
     with pytest.raises(BufferError, match="gradient"):
         facula.ones(1, requires_grad=True).__dlpack__()
+
+
+def read_only(count=4):
+    memory = bytes(4 * count)
+    with pytest.warns(UserWarning, match="not writable"):
+        return memory, facula.frombuffer(memory, dtype=facula.float32)
+
+
+def trained(name, **state):
+    def write(t):
+        p = facula.nn.Parameter(facula.ones(4) if state else t)
+        p.grad = facula.ones(4)
+        optimizer = getattr(facula.optim, name)([p], lr=0.1)
+        if state:
+            optimizer.state[p] = {"step": facula.tensor(1.0)} | {
+                k: t if v is None else v for k, v in state.items()
+            }
+        optimizer.step()
+
+    return write
+
+
+def cleared(t):
+    p = facula.ones(4, requires_grad=True)
+    p.grad = t
+    facula.optim.SGD([p], lr=0.1).zero_grad(set_to_none=False)
+
+
+WRITERS = {
+    "fill_": lambda t: t.untyped_storage().fill_(1),
+    "copy_": lambda t: t.untyped_storage().copy_(facula.ones(4).untyped_storage()),
+    "SGD.step": trained("SGD"),
+    "Adam.step": trained("Adam"),
+    "RMSprop.step": trained("RMSprop", square_avg=None),
+    "AdamW.step": trained("AdamW", exp_avg=facula.zeros(4), exp_avg_sq=None),
+    "Adagrad.step": trained("Adagrad"),
+    "LBFGS": lambda t: trained_by_closure(t),
+    "zero_": cleared,
+    "batch_norm": lambda t: facula.nn.functional.batch_norm(
+        facula.randn(3, 4), t, facula.ones(4), training=True
+    ),
+    "native_batch_norm": lambda t: facula.native_batch_norm(
+        facula.randn(3, 4), None, None, facula.ones(4), t, True, 0.1, 1e-5
+    ),
+    "instance_norm": lambda t: facula.nn.functional.instance_norm(
+        facula.randn(2, 4, 5), facula.ones(4), t
+    ),
+}
+
+
+def trained_by_closure(t):
+    p = facula.nn.Parameter(t)
+
+    def closure():
+        p.grad = facula.ones(4)
+        return p.sum()
+
+    facula.optim.LBFGS([p]).step(closure)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_no_writer_goes_round_the_check_of_memory(name):
+    memory, t = read_only()
+    with pytest.raises(RuntimeError, match="read-only"):
+        WRITERS[name](t)
+    assert memory == bytes(16)

@@ -7,6 +7,7 @@
 #include "facula/autograd/engine.h"
 #include "facula/base/error.h"
 #include "facula/core/intercept.h"
+#include "facula/core/writable.h"
 
 namespace facula {
 namespace {
@@ -241,10 +242,7 @@ void check_inplace(const Tensor& t, const char* op, bool recorded) {
       kRuntime, op,
       ": unsupported operation: more than one element of the written-to tensor refers to a "
       "single memory location. Please clone() the tensor before performing the operation.");
-  FACULA_CHECK(
-      !p->storage->read_only(), kRuntime, op,
-      ": the memory of the written-to tensor is read-only. Please clone() the tensor before "
-      "performing the operation.");
+  check_writable(*p->storage, op);
 }
 
 void set_history_inplace(const Tensor& t, Ref<Node> node) {

@@ -9,6 +9,7 @@
 #include "facula/base/pages.h"
 #include "facula/core/allocator.h"
 #include "facula/core/lent.h"
+#include "facula/core/writable.h"
 
 namespace facula {
 namespace {
@@ -70,6 +71,12 @@ Storage* Storage::external(void* data, size_t bytes, Deleter deleter, void* cont
   s->bytes_ = bytes;
   s->external_ = external;
   return s;
+}
+
+void check_writable(const Storage& storage, const char* writer) {
+  FACULA_CHECK(!storage.read_only(), kRuntime, writer,
+               ": the memory of the written-to tensor is read-only. Please clone() the tensor "
+               "before performing the operation.");
 }
 
 void Storage::destroy() {

@@ -212,6 +212,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
   }
   norm_layer::check_parameter_types("batch_norm", input,
                                     {&weight, &bias, &running_mean, &running_var});
+  norm_layer::check_running("batch_norm", running_mean, running_var, training);
   return std::get<0>(
       batch_norm_layer(input, weight, bias, running_mean, running_var, training, momentum, eps));
 }
@@ -221,6 +222,7 @@ Tensor batch_norm_positional(const Tensor& input, const Tensor& weight, const Te
                              double momentum, double eps, bool) {
   norm_layer::check_parameter_types("batch_norm", input,
                                     {&weight, &bias, &running_mean, &running_var});
+  norm_layer::check_running("batch_norm", running_mean, running_var, training);
   return std::get<0>(
       batch_norm_layer(input, weight, bias, running_mean, running_var, training, momentum, eps));
 }
@@ -228,6 +230,7 @@ Tensor batch_norm_positional(const Tensor& input, const Tensor& weight, const Te
 Tensor instance_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                      const Tensor& weight, const Tensor& bias, bool use_input_stats,
                      double momentum, double eps) {
+  norm_layer::check_running("instance_norm", running_mean, running_var, use_input_stats);
   if (!use_input_stats) {
     norm_layer::check_parameter_types("instance_norm", input, {&weight, &bias});
     return std::get<0>(

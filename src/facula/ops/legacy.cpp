@@ -10,6 +10,7 @@
 #include "facula/ops/legacy_functions.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/norm_functions.h"
+#include "facula/ops/norm_support.h"
 #include "facula/ops/random_functions.h"
 #include "facula/ops/recompute.h"
 #include "facula/ops/reduce_functions.h"
@@ -199,6 +200,7 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
                                                      const Tensor& bias, const Tensor& running_mean,
                                                      const Tensor& running_var, bool training,
                                                      double momentum, double eps) {
+  norm_layer::check_running("native_batch_norm", running_mean, running_var, training);
   auto [result, mean, rstd] =
       batch_norm_layer(input, weight, bias, running_mean, running_var, training, momentum, eps);
   auto shown = [&](const Tensor& t) {

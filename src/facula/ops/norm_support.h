@@ -1,5 +1,6 @@
 // What the normalisations share: operands as the kernels take them.
 #pragma once
+#include "facula/autograd/meta.h"
 #include "facula/core/tensor.h"
 #include "facula/kernels/norm.h"
 #include "facula/ops/conv_products.h"
@@ -48,6 +49,19 @@ inline void check_parameter_types(const char* op, const Tensor& input,
   raise_error(ErrorKind::kRuntime, op, ": mixed dtypes: expected all parameters to be ",
               dtype_name(input.dtype()), is_reduced(input.dtype()) ? " or all to be float32" : "",
               ", got ", dtype_name(other->dtype()));
+}
+
+// Running statistics have no gradient. Those of a tensor that is seen as it is have to be such as
+// may be written in place; others are written by copy_, which asks.
+inline void check_running(const char* op, const Tensor& running_mean, const Tensor& running_var,
+                          bool written) {
+  for (const Tensor* t : {&running_mean, &running_var}) {
+    if (!t->defined()) continue;
+    FACULA_CHECK(!grad_enabled() || !requires_grad(*t), kRuntime, op, ": ",
+                 t == &running_mean ? "running_mean" : "running_var",
+                 " cannot have requires_grad True: there is no gradient with respect to it");
+    if (written && (*t)->intercept == 0) check_inplace(*t, op);
+  }
 }
 
 }  // namespace facula::norm_layer

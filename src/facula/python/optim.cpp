@@ -141,6 +141,7 @@ bool step_one(PyObject* param, PyObject* states, const Keys& keys, const Options
   if (!optim::can_update(target, grad)) return false;
   Entry entry;
   if (!entry.read(find(states, param), keys)) return false;
+  optim::check_written(target, entry.state, keys.writer);
   if (p->numel >= kUnlockedElements) {
     PyThreadState* thread = PyEval_SaveThread();
     struct Restore {

@@ -4,6 +4,7 @@
 #include <structmember.h>
 
 #include "facula/core/lent.h"
+#include "facula/core/writable.h"
 #include "facula/python/arguments.h"
 #include "facula/python/given.h"
 #include "facula/python/types.h"
@@ -109,6 +110,7 @@ PyObject* storage_copy(PyObject* self, PyObject* const* args, Py_ssize_t n, PyOb
                  " bytes, got ", from->bytes());
     FACULA_CHECK(!to->bytes() || (to->data() && from->data()), kNotImplemented,
                  "copy_: a storage on meta has no data");
+    check_writable(*to, "copy_");
     if (to->bytes()) std::memmove(to->data(), from->data(), to->bytes());
     to->version.value.fetch_add(1, std::memory_order_relaxed);
     return Py_NewRef(self);
@@ -119,6 +121,7 @@ PyObject* storage_fill(PyObject* self, PyObject* value) {
   return guarded([&]() -> PyObject* {
     Storage* s = storage_of(self);
     int byte = static_cast<int>(to_int64(value, "fill_"));
+    check_writable(*s, "fill_");
     if (s->bytes() && s->data()) std::memset(s->data(), byte, s->bytes());
     s->version.value.fetch_add(1, std::memory_order_relaxed);
     return Py_NewRef(self);

@@ -5,6 +5,7 @@ import pytest
 
 import facula
 from facula import nn
+from facula.nn import functional as F
 
 
 def array(t):
@@ -172,3 +173,31 @@ def test_batch_norm_epsilon():
     assert nn.BatchNorm1d(3, eps=0.0).eval()(facula.ones(2, 3)).shape == (2, 3)
     with pytest.raises(ValueError, match="must be non-negative"):
         nn.BatchNorm1d(3, eps=-1.0).eval()(facula.ones(2, 3))
+
+
+NORMS = {
+    "batch_norm": lambda x, m, v: F.batch_norm(x, m, v, training=True),
+    "instance_norm": lambda x, m, v: F.instance_norm(x, m, v),
+    "native_batch_norm": lambda x, m, v: facula.native_batch_norm(
+        x, None, None, m, v, True, 0.1, 1e-5
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_running_statistics_are_such_as_may_be_written(name):
+    x, norm, ones = facula.randn(2, 3, 4), NORMS[name], facula.ones(3)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        norm(x, facula.zeros(1).expand(3), ones)
+    for wanting in (facula.zeros(3, requires_grad=True), facula.zeros(3, requires_grad=True) * 2):
+        with pytest.raises(RuntimeError, match="running_var cannot have requires_grad"):
+            norm(x, ones.clone(), wanting)
+        with facula.no_grad():
+            norm(x, ones.clone(), wanting)
+    with facula.inference_mode():
+        frozen = facula.zeros(3)
+    with pytest.raises(RuntimeError, match="inference tensor"):
+        norm(x, frozen, ones)
+    assert ones.tolist() == [1.0, 1.0, 1.0] and frozen.tolist() == [0.0, 0.0, 0.0]
+    with pytest.raises(RuntimeError, match="running_mean cannot have requires_grad"):
+        F.batch_norm(x, facula.zeros(3, requires_grad=True), ones)

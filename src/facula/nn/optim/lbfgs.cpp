@@ -102,6 +102,7 @@ LBFGS::Vector LBFGS::read_params() const {
 }
 
 void LBFGS::write_params(const Vector& values) {
+  for (const Tensor& p : params_) check_written(p, {}, "LBFGS.step");
   const double* next = values.data();
   for (const Tensor& p : params_) {
     if (p.numel() == 0) continue;

@@ -68,6 +68,7 @@ void Optimizer::step() {
       AutogradMeta* meta = find_meta(p.impl());
       if (!meta || !meta->grad.defined()) continue;
       check_gradient(p, meta->grad);
+      check_written(p, state, name_);
       update_param(g, p, meta->grad, state);
       bump_version(p, name_);
     }

@@ -122,7 +122,19 @@ struct Decay {
 
 }  // namespace
 
+void check_written(const Tensor& param, const ParamState& state, const char* writer) {
+  NoGrad off;  // steps change leaves without being recorded
+  check_inplace(param, writer);
+  for (const Tensor& t : state.slots) {
+    if (t.defined()) check_inplace(t, writer);
+  }
+}
+
 void clear(const Tensor& grad) {
+  {
+    NoGrad off;
+    check_inplace(grad, "zero_");
+  }
   if (grad_fn(grad)) {
     detach_(grad);
   } else if (requires_grad(grad)) {

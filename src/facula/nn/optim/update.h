@@ -82,6 +82,10 @@ inline constexpr Layout kRpropLayout{true, {}, {"prev", "step_size"}};
 // tensors of one floating type and shape that no interpreter wants to see.
 FACULA_API bool can_update(const Tensor& param, const Tensor& grad);
 
+// check_written raises where a parameter or what is kept for it may not be written in place, before
+// a step has changed anything.
+FACULA_API void check_written(const Tensor& param, const ParamState& state, const char* writer);
+
 // clear makes a gradient zero and drops its history.
 FACULA_API void clear(const Tensor& grad);
 
