@@ -102,3 +102,17 @@ def test_cycles_are_collected():
     del m
     gc.collect()
     assert ref() is None
+
+
+def test_names_of_attributes_are_str():
+    m = Twice()
+    for read in (m.__getattr__, m.__getattribute__):
+        for name in (5, None, b"weight", ["weight"]):
+            with pytest.raises(TypeError, match="attribute name must be string"):
+                read(name)
+
+
+def test_keywords_are_str():
+    for call in (facula.add, facula.tensor(1).add, facula.UntypedStorage, facula.nn.Parameter):
+        with pytest.raises(TypeError, match="keywords must be strings"):
+            call(**{5: 1})

@@ -89,6 +89,10 @@ bool bind_keywords(Bound& b, const Signature& s, PyObject* const* values, PyObje
   Py_ssize_t n = PyTuple_GET_SIZE(kwnames);
   for (Py_ssize_t j = 0; j < n; ++j) {
     PyObject* name = PyTuple_GET_ITEM(kwnames, j);
+    if (!PyUnicode_Check(name)) {
+      if (explain) PyErr_SetString(PyExc_TypeError, "keywords must be strings");
+      return false;
+    }
     int i = find_param(s, name);
     bool out = i >= 0 && s.params[i].type == ArgType::kOut;
     // NumPy's functions hand out=None to the methods they call.

@@ -238,6 +238,13 @@ PyObject* registered(PyObject* dict, PyObject* name) {
   return nullptr;
 }
 
+// Python asks for attributes by str; callers of __getattr__ may name anything.
+bool is_attribute_name(PyObject* name) {
+  if (PyUnicode_Check(name)) return true;
+  PyErr_Format(PyExc_TypeError, "attribute name must be string, not '%.200s'", type_name(name));
+  return false;
+}
+
 PyObject* no_attribute(PyObject* self, PyObject* name) {
   const char* type = strrchr(type_name(self), '.');
   PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '%U'",
@@ -246,6 +253,7 @@ PyObject* no_attribute(PyObject* self, PyObject* name) {
 }
 
 PyObject* module_getattro(PyObject* self, PyObject* name) {
+  if (!is_attribute_name(name)) return nullptr;
   if (PyObject* found = type_lookup(Py_TYPE(self), name)) {
     // Data descriptors, methods and class attributes go by Python's rules. What is registered
     // under the name of a plain class attribute stays behind it, as in PyTorch.
@@ -263,6 +271,7 @@ PyObject* module_getattro(PyObject* self, PyObject* name) {
 }
 
 PyObject* module_getattr(PyObject* self, PyObject* name) {
+  if (!is_attribute_name(name)) return nullptr;
   PyObject* dict = dict_of(self);
   if (dict) {
     if (PyObject* v = registered(dict, name)) return Py_NewRef(v);
