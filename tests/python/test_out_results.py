@@ -1,6 +1,7 @@
 """Several results that are written to out=: the tuple that comes back, and who takes out=."""
 
 import pickle
+import warnings
 
 import pytest
 
@@ -186,3 +187,24 @@ def test_lists_of_copies_are_written_into_lists(copies, sizes):
         copies(x, out=[facula.empty(0)])
     with pytest.raises(RuntimeError, match="can't be cast"):
         copies(x, out=[facula.empty(0, dtype=facula.int64) for _ in sizes])
+@pytest.mark.parametrize(
+    "call", [lambda out: facula.max(ROWS, 1, out=out), lambda out: facula.aminmax(ROWS, out=out),
+             lambda out: facula.linalg.eigh(SQUARE, out=out)]
+)  # fmt: skip
+def test_results_are_what_was_given_when_the_call_began(monkeypatch, call):
+    kinds = [t.dtype for t in call(None)]
+    given = [facula.empty(5, dtype=kind) for kind in kinds]
+    out = list(given)
+    shown = []
+
+    def emptied(*args, **kwargs):
+        shown.append(args)
+        out.clear()
+
+    monkeypatch.setattr("warnings.showwarning", emptied)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = emptied
+        found = call(out)
+    assert shown and not out and len(found) == len(given)
+    assert all(a is b for a, b in zip(found, given, strict=True))

@@ -164,12 +164,13 @@ PyObject* write_out(Bound& b, int i, std::span<Tensor> results, bool exact, cons
   for (size_t k = 0; k < results.size(); ++k) check_out(b, i, outs[k], results[k], exact);
   for (size_t k = 0; k < results.size(); ++k) store_out(outs[k], results[k]);
   if (results.size() == 1) return Py_NewRef(out);
-  if (!type_name) return PySequence_Tuple(out);
+  // Programs that run when a warning is shown may have changed the list by now.
+  if (!type_name) return wrap(outs);
   std::string named = str(type_name, "_out");
   Owned tuple = own(PyStructSequence_New(named_tuple_type(named.c_str(), fields, results.size())));
   for (size_t k = 0; k < results.size(); ++k) {
     auto at = static_cast<Py_ssize_t>(k);
-    PyTuple_SET_ITEM(tuple.get(), at, Py_NewRef(PySequence_Fast_GET_ITEM(out, at)));
+    PyTuple_SET_ITEM(tuple.get(), at, check(wrap(outs[k])));
   }
   return tuple.release();
 }
