@@ -239,7 +239,7 @@ PyObject* mode_enter(PyObject* self, PyObject*) {
   m->inference_before = tls.inference;
   if (m->is_inference) {
     tls.inference = m->inference;
-    tls.no_grad = m->inference || tls.no_grad;
+    tls.no_grad = m->inference;
   } else {
     tls.no_grad = m->no_grad;
   }

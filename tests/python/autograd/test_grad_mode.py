@@ -90,3 +90,11 @@ def test_inference_tensors_count_no_versions():
             with pytest.raises(RuntimeError, match="do not track version counter"):
                 made._version  # noqa: B018
     assert t.clone()._version == 0
+def test_leaving_inference_mode_records_again():
+    for outside in (facula.no_grad, facula.inference_mode):
+        with outside():
+            with facula.inference_mode(False):
+                assert facula.is_grad_enabled() and not facula.is_inference_mode_enabled()
+                assert (facula.ones(1, requires_grad=True) * 2).requires_grad
+            assert not facula.is_grad_enabled()
+            assert facula.is_inference_mode_enabled() == (outside is facula.inference_mode)
