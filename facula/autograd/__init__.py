@@ -144,7 +144,11 @@ def grad(
     return result
 
 
-def _zeros_like(x: Tensor) -> Tensor:
+def _zeros_like(x: Any) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise RuntimeError(
+            "materialize_grads cannot be used when the given input is a GradientEdge"
+        )
     return x.detach().new_zeros(x.shape)
 
 

@@ -54,6 +54,17 @@ FACULA_API std::vector<Tensor> run_graph(const std::vector<Edge>& roots, Gradien
 // zeros) and gives those of its inputs; an accumulator adds to its leaf. What the node saved stays.
 FACULA_API Gradients run_node(Node& node, Gradients gradients);
 
+// BackwardEnd is where a pass begins or ends: a tensor, or an edge of the graph without one.
+struct BackwardEnd {
+  Tensor tensor;
+  Edge edge;  // used where the tensor is undefined
+};
+
+// differentiate is backward() and grad(), by options.accumulate, with edges for tensors.
+FACULA_API std::vector<Tensor> differentiate(const std::vector<BackwardEnd>& roots,
+                                             TensorList seeds, const BackwardOptions& options,
+                                             const std::vector<BackwardEnd>& inputs);
+
 // queue_callback runs f when the outermost backward of this thread has finished.
 FACULA_API void queue_callback(void (*f)(void*), void* context);
 

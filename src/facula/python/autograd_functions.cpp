@@ -32,13 +32,8 @@ bool is_edge_object(PyObject* o) {
          PyLong_Check(PyTuple_GET_ITEM(o, 1));
 }
 
-Edge edge_of(PyObject* o, const char* op) {
-  if (!is_edge_object(o)) {
-    const Tensor& t = expect_tensor(o, op);
-    FACULA_CHECK(requires_grad(t), kRuntime,
-                 "One of the differentiated Tensors does not require grad");
-    return gradient_edge(t.impl());
-  }
+BackwardEnd end_of(PyObject* o, const char* op) {
+  if (!is_edge_object(o)) return {expect_tensor(o, op), {}};
   Edge e;
   e.node = Ref<Node>::share(unwrap_node(PyTuple_GET_ITEM(o, 0)));
   int64_t number = to_int64(PyTuple_GET_ITEM(o, 1), op);
@@ -46,59 +41,26 @@ Edge edge_of(PyObject* o, const char* op) {
   FACULA_CHECK(0 <= number && number < outputs, kRuntime, op, ": expected the number of one of ",
                outputs, " outputs in a GradientEdge, got ", number);
   e.input_nr = static_cast<uint32_t>(number);
-  return e;
+  return {Tensor(), e};
 }
 
-// seed_of gives a root, a tensor or an edge, its gradient: ones where none is given.
-Tensor seed_of(PyObject* root, const Tensor& given) {
-  if (given.defined()) return given;
-  GradMeta meta;
-  bool scalar = false;
-  if (is_edge_object(root)) {
-    Edge e = edge_of(root, "backward");
-    meta = e.node->outputs[e.input_nr];
-    scalar = !e.node->is_accumulator();  // which learns its shape from the first gradient
-  } else {
-    meta = GradMeta(expect_tensor(root, "backward"));
-    scalar = true;
-  }
-  for (int64_t n : meta.sizes) scalar &= n == 1;
-  FACULA_CHECK(scalar && !is_complex(meta.dtype), kRuntime,
-               "grad can be implicitly created only for scalar outputs");
-  return gradient_ops.ones(meta.sizes, meta.dtype, meta.device);
-}
+}  // namespace
 
-Gradients seed_list(PyObject* roots, const std::vector<Tensor>& given) {
-  Owned list = own(PySequence_Fast(roots, "expected a sequence of tensors"));
-  size_t n = static_cast<size_t>(PySequence_Fast_GET_SIZE(list.get()));
-  FACULA_CHECK(given.empty() || given.size() == n, kRuntime, "got ", n, " tensors and ",
-               given.size(), " gradients");
-  Gradients out;
-  for (size_t i = 0; i < n; ++i) {
-    PyObject* root = PySequence_Fast_GET_ITEM(list.get(), static_cast<Py_ssize_t>(i));
-    out.push_back(seed_of(root, given.empty() ? Tensor() : given[i]));
-  }
-  return out;
-}
-
-bool any_edges(PyObject* o) {
-  if (o == Py_None) return false;
-  Owned list = own(PySequence_Fast(o, "expected a sequence of tensors"));
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
-    if (is_edge_object(PySequence_Fast_GET_ITEM(list.get(), i))) return true;
-  }
-  return false;
-}
-
-std::vector<Edge> edge_list(PyObject* o, const char* op) {
-  std::vector<Edge> out;
+std::vector<BackwardEnd> backward_ends(PyObject* o, const char* op) {
+  std::vector<BackwardEnd> out;
   if (o == Py_None) return out;
+  if (is_tensor(o) || is_edge_object(o)) {
+    out.push_back(end_of(o, op));
+    return out;
+  }
   Owned list = own(PySequence_Fast(o, "expected a sequence of tensors"));
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
-    out.push_back(edge_of(PySequence_Fast_GET_ITEM(list.get(), i), op));
+    out.push_back(end_of(PySequence_Fast_GET_ITEM(list.get(), i), op));
   }
   return out;
 }
+
+namespace {
 
 // _run_backward(roots, seeds, retain_graph, create_graph, inputs, allow_unused, accumulate)
 PyObject* run_backward(PyObject*, PyObject* const* args, Py_ssize_t n) {
@@ -111,22 +73,16 @@ PyObject* run_backward(PyObject*, PyObject* const* args, Py_ssize_t n) {
     options.accumulate = to_bool(args[6], "backward");
     if (options.create_graph && options.accumulate) warn_of_kept_graph();
     std::vector<Tensor> seeds = tensor_list(args[1], "backward", true);
-    if (any_edges(args[0]) || any_edges(args[4])) {
-      std::vector<Edge> roots = edge_list(args[0], "backward");
-      return wrap(
-          run_graph(roots, seed_list(args[0], seeds), options, edge_list(args[4], "backward")));
-    }
-    std::vector<Tensor> roots = tensor_list(args[0], "backward", false);
-    std::vector<Tensor> inputs = tensor_list(args[4], "backward", false);
+    std::vector<BackwardEnd> roots = backward_ends(args[0], "backward");
     if (seeds.empty()) seeds.resize(roots.size());
     for (size_t i = 0; i < roots.size() && i < seeds.size(); ++i) {
-      seeds[i] = dispatched_seed(roots[i], std::move(seeds[i]));
+      if (!roots[i].tensor.defined()) continue;
+      seeds[i] = dispatched_seed(roots[i].tensor, std::move(seeds[i]));
     }
-    if (options.accumulate) {
-      backward(roots, seeds, options, inputs);
-      Py_RETURN_NONE;
-    }
-    return wrap(grad(roots, inputs, seeds, options));
+    std::vector<Tensor> found =
+        differentiate(roots, seeds, options, backward_ends(args[4], "backward"));
+    if (options.accumulate) Py_RETURN_NONE;
+    return wrap(found);
   });
 }
 

@@ -1,6 +1,7 @@
 // The Python side of graph nodes: wrappers of C++ nodes, nodes of custom Functions written in
 // Python, and hooks that are Python callables.
 #pragma once
+#include "facula/autograd/engine.h"
 #include "facula/autograd/node.h"
 #include "facula/python/object.h"
 
@@ -21,6 +22,8 @@ PyObject* wrap_node(Node* node);
 // unwrap_node gives the node behind a wrapper or context; raises for anything else and for
 // contexts whose graph is gone.
 Node* unwrap_node(PyObject* o);
+// backward_ends reads a tensor, a GradientEdge or a sequence of them; None gives nothing.
+std::vector<BackwardEnd> backward_ends(PyObject* o, const char* op);
 
 // PyFunctionContext is `ctx`, and the grad_fn, of a custom Function.
 struct FunctionNode;

@@ -245,21 +245,13 @@ PyObject* backward_method(PyObject* self, PyObject* const* args, Py_ssize_t n, P
                    type_name(gradient));
       seed = unwrap(gradient);
     }
-    std::vector<Tensor> inputs;
+    std::vector<BackwardEnd> inputs;
     if (wanted && wanted != Py_None) {
-      if (is_tensor(wanted)) {
-        inputs.push_back(unwrap(wanted));
-      } else {
-        Owned list = own(PySequence_Fast(wanted, "backward: expected a sequence of inputs"));
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
-          inputs.push_back(expect_tensor(PySequence_Fast_GET_ITEM(list.get(), i), "backward"));
-        }
-        FACULA_CHECK(!inputs.empty(), kRuntime, "'inputs' argument to backward() cannot be empty.");
-      }
+      inputs = backward_ends(wanted, "backward");
+      FACULA_CHECK(!inputs.empty(), kRuntime, "'inputs' argument to backward() cannot be empty.");
     }
-    Tensor root = t;
-    seed = dispatched_seed(root, std::move(seed));
-    backward({&root, 1}, {&seed, 1}, options, inputs);
+    seed = dispatched_seed(t, std::move(seed));
+    differentiate({{t, {}}}, {&seed, 1}, options, inputs);
     Py_RETURN_NONE;
   });
 }

@@ -1,4 +1,4 @@
-"""Hooks on saved tensors from Python."""
+"""Hooks on saved tensors, and gradient edges, from Python."""
 
 import gc
 import threading
@@ -10,6 +10,7 @@ import facula
 from facula.autograd import Function
 from facula.autograd.graph import (
     disable_saved_tensors_hooks,
+    get_gradient_edge,
     queue_callback,
     register_multi_grad_hook,
     save_on_cpu,
@@ -339,3 +340,37 @@ def test_callbacks_run_after_the_pass():
     assert order == [3.0]
     with pytest.raises(RuntimeError, match="during backward pass"):
         queue_callback(print)
+def test_edges_are_checked_as_tensors_are():
+    x, other = leaf(1.0, 2.0, 3.0), leaf(1.0)
+    y = x * 2
+    for unused in (other, get_gradient_edge(other)):
+        with pytest.raises(RuntimeError, match="not have been used"):
+            facula.autograd.grad(y.sum(), unused)
+        assert facula.autograd.grad(y.sum(), unused, allow_unused=True) == (None,)
+    for root in (y, x, get_gradient_edge(y), get_gradient_edge(x)):
+        for backward in (facula.autograd.backward, lambda r, s: facula.autograd.grad(r, x, s)):
+            with pytest.raises(RuntimeError, match="Mismatch in shape"):
+                backward(root, facula.ones(2, 3))
+            with pytest.raises(RuntimeError, match="both grad_output and output"):
+                backward(root, facula.ones(3, dtype=facula.complex64))
+    with pytest.raises(ValueError, match="non-empty"):
+        facula.autograd.grad(get_gradient_edge(y), [], facula.ones(3))
+    with pytest.raises(RuntimeError, match="GradientEdge"):
+        facula.autograd.grad(y.sum(), get_gradient_edge(other), materialize_grads=True)
+    single = leaf(2.0)
+    assert facula.autograd.grad(get_gradient_edge(single), single)[0].tolist() == [1.0]
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_backward_into_edges(as_list):
+    x, other = leaf(1.0, 2.0), leaf(1.0)
+    y = x * 2
+    edge = get_gradient_edge(x)
+    (y.sum() + other).backward(inputs=[edge] if as_list else edge, retain_graph=True)
+    facula.autograd.backward(y.sum(), inputs=[edge] if as_list else edge, retain_graph=True)
+    assert x.grad.tolist() == [4.0, 4.0] and other.grad is None
+    middle = get_gradient_edge(y)
+    y.sum().backward(inputs=[middle], retain_graph=True)
+    y.retain_grad()
+    y.sum().backward(inputs=[middle])
+    assert x.grad.tolist() == [4.0, 4.0] and y.grad.tolist() == [1.0, 1.0]
