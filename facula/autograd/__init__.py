@@ -131,12 +131,14 @@ def grad(
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     if retain_graph is None:
         retain_graph = create_graph
+    def run(grads: Any, retain: bool) -> tuple:
+        seeds = _seeds(grads, outputs, "grad")
+        return _C._run_backward(outputs, seeds, retain, create_graph, inputs, allow_unused, False)
+
     if is_grads_batched:
-        return _batched_grad(outputs, inputs, grad_outputs, create_graph, allow_unused)
-    seeds = _seeds(grad_outputs, outputs, "grad")
-    result = _C._run_backward(
-        outputs, seeds, retain_graph, create_graph, inputs, allow_unused, False
-    )
+        result = _batched_grad(run, grad_outputs, retain_graph)
+    else:
+        result = run(grad_outputs, retain_graph)
     if materialize_grads:
         result = tuple(
             _zeros_like(x) if g is None else g for g, x in zip(result, inputs, strict=True)
@@ -152,22 +154,35 @@ def _zeros_like(x: Any) -> Tensor:
     return x.detach().new_zeros(x.shape)
 
 
-def _batched_grad(
-    outputs: tuple, inputs: tuple, grad_outputs: Any, create_graph: bool, allow_unused: bool
-) -> tuple:
+def _batched_grad(run: Any, grad_outputs: Any, retain_graph: bool) -> tuple:
     """Run one backward pass for each entry of the gradients' first dimension."""
     import facula
 
-    grads = _as_tuple(grad_outputs)
-    rows = []
-    for i in range(grads[0].shape[0]):
-        seeds = _seeds(tuple(None if g is None else g[i] for g in grads), outputs, "grad")
-        rows.append(
-            _C._run_backward(outputs, seeds, True, create_graph, inputs, allow_unused, False)
+    grads = () if grad_outputs is None else _as_tuple(grad_outputs)
+    counts = {g.shape[0] for g in grads if g is not None}
+    if not counts:
+        return run(grad_outputs, retain_graph)
+    if len(counts) > 1:
+        raise ValueError(
+            "grad: with is_grads_batched=True expected grad_outputs of one size in the first "
+            f"dimension, got sizes {sorted(counts)}"
         )
-    return tuple(
-        None if column[0] is None else facula.stack(column) for column in zip(*rows, strict=True)
-    )
+    (count,) = counts
+    if count == 0:
+        raise IndexError("grad: with is_grads_batched=True expected at least one gradient, got 0")
+    rows = [
+        run([None if g is None else g[i] for g in grads], retain_graph or i + 1 < count)
+        for i in range(count)
+    ]
+    return tuple(_stacked(facula, column) for column in zip(*rows, strict=True))
+
+
+def _stacked(facula: Any, grads: tuple) -> Tensor | None:
+    """Stack gradients; those that are missing beside others are zeros."""
+    some = next((g for g in grads if g is not None), None)
+    if some is None:
+        return None
+    return facula.stack([some.new_zeros(some.shape) if g is None else g for g in grads])
 
 
 def is_tensor_like(x: Any) -> bool:

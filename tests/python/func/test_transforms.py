@@ -300,6 +300,30 @@ def test_batched_gradients_of_autograd_grad() -> None:
     close(jac, facula.diag((x.cos() * x + x.sin()).detach()))
 
 
+def test_batched_gradients_of_autograd_grad_that_are_missing() -> None:
+    x, unused = rand(3).requires_grad_(), rand(2).requires_grad_()
+    y, eye = x * 2, facula.eye(3, dtype=facula.float64)
+
+    def run(rows, outputs=y, **options):
+        return facula.autograd.grad(
+            outputs, [x, unused], rows, is_grads_batched=True, retain_graph=True, **options
+        )
+
+    assert run(eye, allow_unused=True)[1] is None
+    found = run(eye, materialize_grads=True)
+    assert found[0].tolist() == (2 * eye).tolist() and found[1].tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match="not have been used"):
+        run(eye)
+    with pytest.raises(IndexError):
+        run(eye[:0], materialize_grads=True)
+    with pytest.raises(ValueError, match=r"sizes \[2, 3\]"):
+        run([eye, eye[:2]], [y, y], allow_unused=True)
+    (g, _) = run([None, eye], [y.sum(), y], allow_unused=True)
+    assert g.tolist() == (2 * eye + 2).tolist()
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        run(None)
+
+
 def test_jacfwd_carries_all_columns_in_one_pass(monkeypatch):
     def two_passes(self, tangents):
         raise AssertionError("two reverse passes")
