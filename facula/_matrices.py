@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 from facula import _C
 from facula._absent import once
-from facula._overriding import offered, overridden
 
 TYPE_CHECKING = False  # typing is costly to import
 if TYPE_CHECKING:
@@ -95,8 +94,6 @@ def lobpcg(
     Example:
         values, vectors = facula.lobpcg(facula.diag(facula.arange(1.0, 20.0)), k=2)
     """
-    if overridden(A, B, X, iK):
-        return offered(lobpcg, locals())
     wanted = (k, B, X, n, iK)
     wants = any(t is not None and t.requires_grad for t in (A, B)) and _C.is_grad_enabled()
     if tracker is None or wants or A.dim() > 2:

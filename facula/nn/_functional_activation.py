@@ -9,7 +9,6 @@ from typing import Any
 
 import facula
 from facula._C import _nn
-from facula._overriding import offered, overridden
 
 Tensor = facula.Tensor
 _UNSIGNED = (facula.uint8, facula.uint16, facula.uint32, facula.uint64)
@@ -17,43 +16,31 @@ _UNSIGNED = (facula.uint8, facula.uint16, facula.uint32, facula.uint64)
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """`max(x, 0)`, element by element."""
-    if overridden(input):
-        return offered(relu, locals())
     return _nn.relu_(input) if inplace else _nn.relu(input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """`min(max(x, 0), 6)`, element by element."""
-    if overridden(input):
-        return offered(relu6, locals())
     return _nn.relu6_(input) if inplace else _nn.relu6(input)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`x` above zero, `alpha * (exp(x) - 1)` below."""
-    if overridden(input):
-        return offered(elu, locals())
     return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The scaled ELU with the constants of self-normalising networks (Klambauer et al., 2017)."""
-    if overridden(input):
-        return offered(selu, locals())
     return _nn.selu_(input) if inplace else _nn.selu(input)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`max(0, x) + min(0, alpha * (exp(x / alpha) - 1))`."""
-    if overridden(input):
-        return offered(celu, locals())
     return _nn.celu_(input, alpha) if inplace else _nn.celu(input, alpha)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """`x` above zero, `negative_slope * x` below."""
-    if overridden(input):
-        return offered(leaky_relu, locals())
     return (
         _nn.leaky_relu_(input, negative_slope) if inplace else _nn.leaky_relu(input, negative_slope)
     )
@@ -67,8 +54,6 @@ def rrelu(
     inplace: bool = False,
 ) -> Tensor:
     """Leaky ReLU with a slope drawn from [lower, upper] in training, their mean otherwise."""
-    if overridden(input):
-        return offered(rrelu, locals())
     return (
         _nn.rrelu_(input, lower, upper, training)
         if inplace
@@ -85,29 +70,21 @@ def _write_into(input: Tensor, name: str) -> Tensor:
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * sigmoid(x)`."""
-    if overridden(input):
-        return offered(silu, locals())
     return _write_into(input, "silu") if inplace else _nn.silu(input)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * tanh(softplus(x))`."""
-    if overridden(input):
-        return offered(mish, locals())
     return _write_into(input, "mish") if inplace else _nn.mish(input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * relu6(x + 3) / 6`."""
-    if overridden(input):
-        return offered(hardswish, locals())
     return _write_into(input, "hardswish") if inplace else _nn.hardswish(input)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """`relu6(x + 3) / 6`."""
-    if overridden(input):
-        return offered(hardsigmoid, locals())
     return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
 
 
@@ -115,8 +92,6 @@ def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
     """Clamp to [min_val, max_val]."""
-    if overridden(input):
-        return offered(hardtanh, locals())
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if min_val < 0 and input.dtype in _UNSIGNED:
@@ -130,8 +105,6 @@ def hardtanh(
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`x` above the threshold, `value` elsewhere."""
-    if overridden(input):
-        return offered(globals()["threshold"], locals())
     return (
         _nn.threshold_(input, threshold, value)
         if inplace
@@ -141,15 +114,11 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 def sigmoid(input: Tensor) -> Tensor:
     """`1 / (1 + exp(-x))`."""
-    if overridden(input):
-        return offered(sigmoid, locals())
     return input.sigmoid()
 
 
 def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent."""
-    if overridden(input):
-        return offered(tanh, locals())
     return input.tanh()
 
 
@@ -166,8 +135,6 @@ def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
     """`exp(x) / sum(exp(x))` along `dim`."""
-    if overridden(input):
-        return offered(softmax, locals())
     if dim is None:
         dim = _softmax_dim("softmax", input.dim(), _stacklevel)
     return _nn.softmax(input, dim) if dtype is None else _nn.softmax(input, dim, dtype=dtype)
@@ -177,8 +144,6 @@ def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
     """`x - log(sum(exp(x)))` along `dim`."""
-    if overridden(input):
-        return offered(log_softmax, locals())
     if dim is None:
         dim = _softmax_dim("log_softmax", input.dim(), _stacklevel)
     return (
@@ -190,8 +155,6 @@ def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
     """The softmax of `-x` along `dim`."""
-    if overridden(input):
-        return offered(softmin, locals())
     if dim is None:
         dim = _softmax_dim("softmin", input.dim(), _stacklevel)
     return _nn.softmax(-input, dim) if dtype is None else _nn.softmax(-input, dim, dtype=dtype)
@@ -203,8 +166,6 @@ def gumbel_softmax(
     """Sample from the Gumbel-softmax distribution; with `hard` one-hot, with the gradient of the
     soft sample.
     """
-    if overridden(logits):
-        return offered(gumbel_softmax, locals())
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
     gumbels = -facula.empty_like(logits).exponential_().log()
@@ -225,8 +186,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     """Zero elements with probability `p` and scale the others by `1 / (1 - p)`; the identity when
     not training.
     """
-    if overridden(input):
-        return offered(dropout, locals())
     _check_probability(p)
     return _nn.dropout_(input, p, training) if inplace else _nn.dropout(input, p, training)
 
@@ -235,8 +194,6 @@ def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """Dropout that keeps mean and variance of self-normalising networks."""
-    if overridden(input):
-        return offered(alpha_dropout, locals())
     _check_probability(p)
     return (
         _nn.alpha_dropout_(input, p, training) if inplace else _nn.alpha_dropout(input, p, training)
@@ -247,8 +204,6 @@ def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """Alpha dropout of whole channels."""
-    if overridden(input):
-        return offered(feature_alpha_dropout, locals())
     _check_probability(p)
     if inplace:
         return _nn.feature_alpha_dropout_(input, p, training)
@@ -274,8 +229,6 @@ def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L)."""
-    if overridden(input):
-        return offered(dropout1d, locals())
     _check_probability(p)
     ndim = input.dim()
     if ndim not in (2, 3):
@@ -307,8 +260,6 @@ def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Dropout of whole channels of (N, C, H, W)."""
-    if overridden(input):
-        return offered(dropout2d, locals())
     _check_probability(p)
     ndim = input.dim()
     if ndim not in (3, 4):
@@ -331,8 +282,6 @@ def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
-    if overridden(input):
-        return offered(dropout3d, locals())
     _check_probability(p)
     ndim = input.dim()
     if ndim not in (4, 5):

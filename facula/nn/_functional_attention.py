@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import facula
 from facula._C import _nn
-from facula._overriding import offered, overridden
 
 Tensor = facula.Tensor
 
@@ -261,8 +260,6 @@ def multi_head_attention_forward(
     Gives the output and, with `need_weights`, the attention weights (averaged over heads with
     `average_attn_weights`).
     """
-    if overridden(query, key, value, in_proj_weight, out_proj_weight):
-        return offered(multi_head_attention_forward, locals())
     batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import facula
-from facula._overriding import offered, overridden
 
 Tensor = facula.Tensor
 
@@ -29,8 +28,6 @@ def embedding(
     The row `padding_idx` gets no gradient; rows longer than `max_norm` are shortened in place
     first.
     """
-    if overridden(input, weight):
-        return offered(embedding, locals())
     if padding_idx is None:
         padding_idx = -1
     elif padding_idx >= 0:
@@ -149,8 +146,6 @@ def embedding_bag(
     padding_idx: int | None = None,
 ) -> Tensor:
     """The sum, mean or maximum of the rows of `weight` in each bag of indices."""
-    if overridden(input, weight, offsets, per_sample_weights):
-        return offered(embedding_bag, locals())
     if weight.dtype in (facula.int64, facula.int32) and input.is_floating_point():
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage "

@@ -10,7 +10,6 @@ from typing import Any
 
 import facula
 from facula._C import _nn
-from facula._overriding import offered, overridden
 from facula.nn._reduction import check_reduction, chosen_reduction, reduce_loss
 
 Tensor = facula.Tensor
@@ -48,8 +47,6 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """`|input - target|`."""
-    if overridden(input, target, weight):
-        return offered(l1_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     _warn_where_broadcast(input, target)
     if weight is not None:
@@ -66,8 +63,6 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """`(input - target)**2`."""
-    if overridden(input, target, weight):
-        return offered(mse_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     _warn_where_broadcast(input, target)
     if weight is not None:
@@ -83,8 +78,6 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Quadratic where `|input - target| < delta`, linear beyond."""
-    if overridden(input, target, weight):
-        return offered(huber_loss, locals())
     _warn_where_broadcast(input, target)
     if weight is not None:
         unreduced = _nn.huber_loss(input, target, "none", delta)
@@ -101,8 +94,6 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Quadratic where `|input - target| < beta`, linear beyond, divided by beta."""
-    if overridden(input, target):
-        return offered(smooth_l1_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     _warn_where_broadcast(input, target)
     return _nn.smooth_l1_loss(input, target, reduction, beta)
@@ -121,8 +112,6 @@ def cross_entropy(
     """The cross entropy of logits (N, C, ...) with class indices (N, ...) or with probabilities of
     the logits' shape.
     """
-    if overridden(input, target, weight):
-        return offered(cross_entropy, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
@@ -139,8 +128,6 @@ def nll_loss(
     """The negative log likelihood: minus the log probability (N, C, ...) of the class `target` (N,
     ...).
     """
-    if overridden(input, target, weight):
-        return offered(nll_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.nll_loss(input, target, weight, ignore_index, reduction)
 
@@ -154,8 +141,6 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Tensor:
     """The cross entropy of probabilities with targets in [0, 1]."""
-    if overridden(input, target, weight):
-        return offered(binary_cross_entropy, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(
@@ -176,8 +161,6 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
 ) -> Tensor:
     """The cross entropy of `sigmoid(input)` with targets in [0, 1], computed stably."""
-    if overridden(input, target, weight, pos_weight):
-        return offered(binary_cross_entropy_with_logits, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(
@@ -195,8 +178,6 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """The Kullback-Leibler divergence of log probabilities `input` from `target`."""
-    if overridden(input, target):
-        return offered(kl_div, locals())
     if size_average is None and reduce is None and reduction == "mean":
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
@@ -223,8 +204,6 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The negative log likelihood of a Poisson distribution with rate `exp(input)` (or `input`)."""
-    if overridden(input, target):
-        return offered(poisson_nll_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.poisson_nll_loss(input, target, log_input, full, eps, reduction)
 
@@ -240,8 +219,6 @@ def gaussian_nll_loss(
     """The negative log likelihood of a normal distribution with mean `input` and variance `var` (at
     least `eps`).
     """
-    if overridden(input, target):
-        return offered(gaussian_nll_loss, locals())
     if isinstance(var, (int, float)):
         if var < 0:
             raise ValueError("var has negative entry/entries")
@@ -277,8 +254,6 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`input` where the target is 1, `max(0, margin - input)` where it is -1."""
-    if overridden(input, target):
-        return offered(hinge_embedding_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.hinge_embedding_loss(input, target, margin, reduction)
 
@@ -293,8 +268,6 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`1 - cos` where the target is 1, `max(0, cos - margin)` where it is -1."""
-    if overridden(input1, input2, target):
-        return offered(cosine_embedding_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.cosine_embedding_loss(input1, input2, target, margin, reduction)
 
@@ -309,8 +282,6 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`max(0, -target * (input1 - input2) + margin)`."""
-    if overridden(input1, input2, target):
-        return offered(margin_ranking_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
@@ -329,8 +300,6 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`log(1 + exp(-target * input))`."""
-    if overridden(input, target):
-        return offered(soft_margin_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     return _nn.soft_margin_loss(input, target, reduction)
 
@@ -343,8 +312,6 @@ def multilabel_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The multi-class multi-label hinge loss; a row of `target` ends at its first -1."""
-    if overridden(input, target):
-        return offered(multilabel_margin_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     return _nn.multilabel_margin_loss(input, target, reduction)
@@ -359,8 +326,6 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over classes of the binary cross entropy of `sigmoid(input)`."""
-    if overridden(input, target, weight):
-        return offered(multilabel_soft_margin_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     loss = -(target * _nn.logsigmoid(input) + (1 - target) * _nn.logsigmoid(-input))
     if weight is not None:
@@ -380,8 +345,6 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The multi-class hinge loss with power `p`, 1 or 2."""
-    if overridden(input, target, weight):
-        return offered(multi_margin_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -404,8 +367,6 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` with the p-norm distance."""
-    if overridden(anchor, positive, negative):
-        return offered(triplet_margin_loss, locals())
     reduction = chosen_reduction(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -423,8 +384,6 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The triplet margin loss with any distance; the Euclidean one by default."""
-    if overridden(anchor, positive, negative, distance_function):
-        return offered(triplet_margin_with_distance_loss, locals())
     distance = _nn.pairwise_distance if distance_function is None else distance_function
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -456,8 +415,6 @@ def linear_cross_entropy(
     """The cross entropy of `linear(input, linear_weight, linear_bias)`, whose rows may be (C, d1,
     ..., dK).
     """
-    if overridden(input, linear_weight, target, linear_bias, weight):
-        return offered(linear_cross_entropy, locals())
     if options is not None:
         raise NotImplementedError(
             "linear_cross_entropy: the chunked form (options) is not built yet"

@@ -10,7 +10,6 @@ from typing import Any
 import facula
 from facula._C import _nn
 from facula._naming import named
-from facula._overriding import offered, overridden
 from facula.nn.modules.utils import _list_with_default, _pair, _single, _triple
 
 Tensor = facula.Tensor
@@ -32,8 +31,6 @@ def _max_pool(dims: int, layout: str, place: str) -> tuple[Callable[..., Any], .
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        if overridden(input):
-            return offered(with_indices, locals())
         return pooled_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
 
     def pool(
@@ -45,8 +42,6 @@ def _max_pool(dims: int, layout: str, place: str) -> tuple[Callable[..., Any], .
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        if overridden(input):
-            return offered(pool, locals())
         operator = pooled_with_indices if return_indices else pooled
         return operator(input, kernel_size, stride, padding, dilation, ceil_mode)
 
@@ -99,8 +94,6 @@ def max_unpool1d(
     output_size: Any = None,
 ) -> Tensor:
     """Put each maximum back to where `max_pool1d` found it; zero elsewhere."""
-    if overridden(input, indices):
-        return offered(max_unpool1d, locals())
     kernel_size = _single(kernel_size)
     stride = kernel_size if stride is None else _single(stride)
     size = _unpool_output_size(input, kernel_size, stride, _single(padding), output_size)
@@ -116,8 +109,6 @@ def max_unpool2d(
     output_size: Any = None,
 ) -> Tensor:
     """Put each maximum back to where `max_pool2d` found it; zero elsewhere."""
-    if overridden(input, indices):
-        return offered(max_unpool2d, locals())
     kernel_size = _pair(kernel_size)
     stride = kernel_size if stride is None else _pair(stride)
     size = _unpool_output_size(input, kernel_size, stride, _pair(padding), output_size)
@@ -133,8 +124,6 @@ def max_unpool3d(
     output_size: Any = None,
 ) -> Tensor:
     """Put each maximum back to where `max_pool3d` found it; zero elsewhere."""
-    if overridden(input, indices):
-        return offered(max_unpool3d, locals())
     kernel_size = _triple(kernel_size)
     stride = kernel_size if stride is None else _triple(stride)
     padding = _triple(padding)
@@ -151,15 +140,11 @@ def _wanted(input: Tensor, output_size: Any) -> Any:
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Average over a grid of `output_size` windows; None keeps the input's size there."""
-    if overridden(input):
-        return offered(adaptive_avg_pool2d, locals())
     return _nn.adaptive_avg_pool2d(input, _wanted(input, output_size))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Average over a grid of `output_size` windows; None keeps the input's size there."""
-    if overridden(input):
-        return offered(adaptive_avg_pool3d, locals())
     return _nn.adaptive_avg_pool3d(input, _wanted(input, output_size))
 
 
@@ -167,15 +152,11 @@ def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Maxima over `output_size` windows, and where they were."""
-    if overridden(input):
-        return offered(adaptive_max_pool1d_with_indices, locals())
     return _nn.adaptive_max_pool1d(input, output_size)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima over `output_size` windows; with `return_indices` also where they were."""
-    if overridden(input):
-        return offered(adaptive_max_pool1d, locals())
     result = _nn.adaptive_max_pool1d(input, output_size)
     return tuple(result) if return_indices else result[0]
 
@@ -184,15 +165,11 @@ def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Maxima over a grid of `output_size` windows, and where they were."""
-    if overridden(input):
-        return offered(adaptive_max_pool2d_with_indices, locals())
     return _nn.adaptive_max_pool2d(input, _list_with_default(output_size, list(input.size())))
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima over a grid of `output_size` windows; with `return_indices` also where they were."""
-    if overridden(input):
-        return offered(adaptive_max_pool2d, locals())
     result = adaptive_max_pool2d_with_indices(input, output_size)
     return tuple(result) if return_indices else result[0]
 
@@ -201,15 +178,11 @@ def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Maxima over a grid of `output_size` windows, and where they were."""
-    if overridden(input):
-        return offered(adaptive_max_pool3d_with_indices, locals())
     return _nn.adaptive_max_pool3d(input, _list_with_default(output_size, list(input.size())))
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima over a grid of `output_size` windows; with `return_indices` also where they were."""
-    if overridden(input):
-        return offered(adaptive_max_pool3d, locals())
     result = adaptive_max_pool3d_with_indices(input, output_size)
     return tuple(result) if return_indices else result[0]
 
@@ -245,8 +218,6 @@ def _fractional_max_pool(dims: int, expand: Callable[[Any], tuple]) -> tuple[Cal
         return_indices: bool = False,
         _random_samples: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        if overridden(input, _random_samples):
-            return offered(with_indices, locals())
         size = _fractional_size(name, input, output_size, output_ratio, expand)
         samples = _samples(input, dims) if _random_samples is None else _random_samples
         return operator(input, expand(kernel_size), size, samples)
@@ -259,8 +230,6 @@ def _fractional_max_pool(dims: int, expand: Callable[[Any], tuple]) -> tuple[Cal
         return_indices: bool = False,
         _random_samples: Tensor | None = None,
     ) -> Any:
-        if overridden(input, _random_samples):
-            return offered(pool, locals())
         result = with_indices(
             input, kernel_size, output_size, output_ratio, return_indices, _random_samples
         )
@@ -291,8 +260,6 @@ def lp_pool1d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """The p-norm of each window of (N, C, L)."""
-    if overridden(input):
-        return offered(lp_pool1d, locals())
     average = _nn.avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return _lp(average, norm_type, _single(kernel_size)[0])
 
@@ -305,8 +272,6 @@ def lp_pool2d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """The p-norm of each window of (N, C, H, W)."""
-    if overridden(input):
-        return offered(lp_pool2d, locals())
     h, w = _pair(kernel_size)
     return _lp(_nn.avg_pool2d(input.pow(norm_type), (h, w), stride, 0, ceil_mode), norm_type, h * w)
 
@@ -319,8 +284,6 @@ def lp_pool3d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """The p-norm of each window of (N, C, D, H, W)."""
-    if overridden(input):
-        return offered(lp_pool3d, locals())
     d, h, w = _triple(kernel_size)
     return _lp(
         _nn.avg_pool3d(input.pow(norm_type), (d, h, w), stride, 0, ceil_mode), norm_type, d * h * w

@@ -11,7 +11,6 @@ from typing import Any
 import facula
 from facula._arguments import as_tuple
 from facula._C import _nn
-from facula._overriding import offered, overridden
 
 Tensor = facula.Tensor
 
@@ -52,8 +51,6 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
 
     Modes: "constant" (with `value`), "reflect", "replicate", "circular".
     """
-    if overridden(input):
-        return offered(globals()["pad"], locals())
     pad = tuple(pad)
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
@@ -152,8 +149,6 @@ def interpolate(
     Modes: "nearest", "nearest-exact", "area", "linear" (3-D), "bilinear" and "bicubic" (4-D),
     "trilinear" (5-D).
     """
-    if overridden(input):
-        return offered(interpolate, locals())
     _check_interpolate(input, mode, align_corners, antialias)
     dims = input.dim()
     if dims not in (3, 4, 5) or not (
@@ -196,8 +191,6 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """Deprecated name of `interpolate`."""
-    if overridden(input):
-        return offered(upsample, locals())
     warnings.warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
@@ -207,8 +200,6 @@ def upsample(
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """Deprecated: `interpolate` with mode "nearest"."""
-    if overridden(input):
-        return offered(upsample_nearest, locals())
     warnings.warn(
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
@@ -218,8 +209,6 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """Deprecated: `interpolate` with mode "bilinear" and aligned corners."""
-    if overridden(input):
-        return offered(upsample_bilinear, locals())
     warnings.warn(
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
@@ -251,8 +240,6 @@ def grid_sample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """Sample (N, C, H, W) (or 5-D) at the positions of `grid` (N, Ho, Wo, 2) in [-1, 1]."""
-    if overridden(input, grid):
-        return offered(grid_sample, locals())
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', "
@@ -269,8 +256,6 @@ def grid_sample(
 
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
     """The grid for `grid_sample` that applies the affine maps `theta` (N, 2, 3) or (N, 3, 4)."""
-    if overridden(theta):
-        return offered(affine_grid, locals())
     align_corners = _align_default(align_corners)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
@@ -305,8 +290,6 @@ def normalize(
     input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
     """Divide by the p-norm along `dim`, or by `eps` where that is larger."""
-    if overridden(input, out):
-        return offered(normalize, locals())
     denom = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     return input / denom if out is None else facula.div(input, denom, out=out)
 
@@ -317,8 +300,6 @@ def local_response_norm(
     """Divide by `(k + alpha * mean of squares over size channels) ** beta` (Krizhevsky et al.,
     2012).
     """
-    if overridden(input):
-        return offered(local_response_norm, locals())
     dim = input.dim()
     if dim < 3:
         raise ValueError(

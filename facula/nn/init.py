@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 import facula
-from facula._overriding import offered, overridden
 
 __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",
@@ -62,16 +61,12 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with values from the uniform distribution on [a, b)."""
-    if overridden(tensor):
-        return offered(uniform_, locals())
     with facula.no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with values from the normal distribution."""
-    if overridden(tensor):
-        return offered(normal_, locals())
     with facula.no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -138,8 +133,6 @@ def trunc_normal_(
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with `val`."""
-    if overridden(tensor):
-        return offered(constant_, locals())
     with facula.no_grad():
         return tensor.fill_(val)
 
@@ -232,8 +225,6 @@ def kaiming_uniform_(
     generator: Any = None,
 ) -> Tensor:
     """Fill from U(-bound, bound), bound = gain * sqrt(3 / fan) (He et al., 2015)."""
-    if overridden(tensor):
-        return offered(kaiming_uniform_, locals())
     if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)

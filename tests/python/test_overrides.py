@@ -1,6 +1,5 @@
 """__torch_function__ of subclasses, of foreign types, and function modes."""
 
-import inspect
 import operator
 
 import pytest
@@ -529,54 +528,3 @@ def test_the_stack_of_modes():
         assert overrides._get_current_function_mode() is b
         assert overrides._get_current_function_mode_stack() == [a, b]
     assert overrides._get_current_function_mode_stack() == []
-
-
-class Stranger:
-    """No tensor, and no attribute that one has."""
-
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        return func, args, kwargs or {}
-
-
-def written_in_python():
-    found = [f for k, f in vars(F).items() if inspect.isfunction(f) and k[0] != "_"]
-    init = facula.nn.init
-    found += [init.uniform_, init.normal_, init.constant_, init.kaiming_uniform_]
-    return [*found, facula.lobpcg]
-
-
-@pytest.mark.parametrize("function", written_in_python(), ids=lambda f: f.__name__)
-def test_functions_written_in_python_offer_their_calls_first(function):
-    parameters = inspect.signature(function).parameters.values()
-    required = [p.name for p in parameters if p.default is p.empty]
-    given = [Stranger() if i == 0 else 1 for i in range(len(required))]
-    func, args, kwargs = function(*given)
-    assert func is function and list(args) == given
-    assert set(kwargs) <= {p.name for p in parameters} - set(required)
-
-
-def test_functions_written_in_python_are_seen_by_modes():
-    seen = []
-
-    class Listening(overrides.TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            seen.append(func)
-            return func(*args, **(kwargs or {}))
-
-    x = facula.ones(2, 3)
-    with Listening():
-        F.relu(x)
-        F.mse_loss(x, x, reduction="sum")
-        facula.nn.Softmax(1)(x)
-    assert [f for f in seen if inspect.isfunction(f)] == [F.relu, F.mse_loss, F.softmax]
-
-
-def test_subclasses_get_their_kind_from_functions_written_in_python():
-    class Kind(facula.Tensor):
-        pass
-
-    x = facula.ones(1, 2, 4).as_subclass(Kind)
-    for found in (F.interpolate(x, 2), F.dropout(x, 0.5), F.normalize(x), F.pad(x, (1, 1))):
-        assert type(found) is Kind
-    assert type(F.l1_loss(x, x)) is Kind
