@@ -117,6 +117,7 @@ void check_compressed(const Parts& p, bool strict) {
 
 int64_t one_more_than_largest(const Tensor& indices) {
   if (indices.numel() == 0) return 0;
+  check_plain(indices);
   Tensor at = to_contiguous(to_dtype(indices, kInt64));
   const auto* p = at.data_as<int64_t>();
   int64_t top = *std::max_element(p, p + at.numel());

@@ -80,3 +80,22 @@ def test_wrong_values_of_any_sample_are_refused(name):
 def test_sparse_layouts_are_refused(convert):
     with pytest.raises(RuntimeError, match="vmap"):
         vmap(lambda x: getattr(x, convert)().to_dense())(TABLES)
+
+
+COLUMNS = facula.tensor([[0, 1], [0, 2]])
+STARTS = facula.tensor([0, 1, 2])
+SPARSE = {
+    "coo": lambda i: facula.sparse_coo_tensor(i.reshape(1, 2), facula.ones(2)),
+    "csr": lambda i: facula.sparse_csr_tensor(STARTS, i, facula.ones(2)),
+    "csc": lambda i: facula.sparse_csc_tensor(STARTS, i, facula.ones(2)),
+    "bsr": lambda i: facula.sparse_bsr_tensor(STARTS, i, facula.ones(2, 1, 1)),
+    "starts": lambda i: facula.sparse_csr_tensor(i, COLUMNS[0, :1], facula.ones(1)),
+}
+
+
+@pytest.mark.parametrize("layout", SPARSE)
+def test_sizes_of_sparse_tensors_are_not_guessed_without_indices(layout):
+    with pytest.raises(NotImplementedError, match="inside vmap"):
+        vmap(lambda i: SPARSE[layout](i).to_dense())(COLUMNS)
+    with pytest.raises((NotImplementedError, RuntimeError)):
+        SPARSE[layout](COLUMNS[0].to("meta"))
