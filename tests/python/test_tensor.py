@@ -403,6 +403,28 @@ def test_legacy_constructors():
     assert facula.zeros(1, dtype=facula.int32).new_tensor([1.0]).dtype == facula.int32
 
 
+@pytest.mark.parametrize("dtype", ["int64", "bool", "float64", "complex64", "bfloat16"])
+def test_constructor_takes_tensors_of_any_dtype(dtype):
+    class Mine(facula.Tensor):
+        pass
+
+    x = facula.ones(3, dtype=getattr(facula, dtype))
+    for made in (facula.Tensor(x), Mine(x), facula.Tensor.__new__(Mine, x), facula.Tensor(data=x)):
+        assert made.dtype == x.dtype and made.data_ptr() == x.data_ptr() and made is not x
+    assert type(Mine(x)) is Mine
+    for named in (facula.FloatTensor, facula.ones(2).new):
+        with pytest.raises(TypeError, match="expected"):
+            named(x)
+
+
+def test_constructor_keeps_the_history_of_a_tensor():
+    x = facula.ones(3, requires_grad=True)
+    for made in (facula.Tensor(x), facula.FloatTensor(x), x.new(x)):
+        assert made.requires_grad and not made.is_leaf
+        made.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0, 3.0]
+
+
 def test_shared_memory_reaches_forked_children():
     t = facula.zeros(3)
     assert not t.is_shared() and t.share_memory_() is t and t.is_shared()

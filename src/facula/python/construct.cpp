@@ -392,29 +392,34 @@ PyObject* py_as_tensor(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject*
   });
 }
 
-// _legacy_new(dtype, args, device): Tensor(2, 3), Tensor([1, 2]), Tensor(other), Tensor(storage).
+// Tensor(2, 3), Tensor([1, 2]), Tensor(other). A tensor of another dtype is refused where the class
+// that is called names its dtype, as FloatTensor does; Tensor itself takes all.
+PyObject* legacy_new(DType dtype, PyObject* given, bool any_dtype) {
+  Py_ssize_t count = PyTuple_GET_SIZE(given);
+  if (count == 0) return wrap(new_empty({0}, dtype));
+  PyObject* first = PyTuple_GET_ITEM(given, 0);
+  if (is_integer(first) || Py_TYPE(first) == &size_type) {
+    bool shape = Py_TYPE(first) == &size_type;
+    FACULA_CHECK(!shape || count == 1, kType, "new(): expected one Size");
+    return wrap(new_empty(to_sizes(shape ? first : given, "new"), dtype));
+  }
+  FACULA_CHECK(count == 1, kType, "new() received an invalid combination of arguments");
+  if (is_tensor(first)) {
+    const Tensor& other = unwrap(first);
+    FACULA_CHECK(any_dtype || other.dtype() == dtype, kType, "expected ", dtype_name(dtype),
+                 " (got ", dtype_name(other.dtype()), ")");
+    return wrap(alias_view(other));
+  }
+  FACULA_CHECK(!PyFloat_Check(first), kType, "new(): data must be a sequence (got float)");
+  return wrap(tensor_from_data(first, dtype, kCpu, true));
+}
+
+// _legacy_new(dtype, args): new and the constructors of a dtype.
 PyObject* py_legacy_new(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guarded([&]() -> PyObject* {
     FACULA_CHECK(n == 2 && PyTuple_Check(args[1]), kType,
                  "_legacy_new() takes a dtype and a tuple");
-    DType dtype = unwrap_dtype(args[0], "new");
-    PyObject* given = args[1];
-    Py_ssize_t count = PyTuple_GET_SIZE(given);
-    if (count == 0) return wrap(new_empty({0}, dtype));
-    PyObject* first = PyTuple_GET_ITEM(given, 0);
-    if (is_integer(first) || Py_TYPE(first) == &size_type) {
-      bool shape = Py_TYPE(first) == &size_type;
-      FACULA_CHECK(!shape || count == 1, kType, "new(): expected one Size");
-      return wrap(new_empty(to_sizes(shape ? first : given, "new"), dtype));
-    }
-    FACULA_CHECK(count == 1, kType, "new() received an invalid combination of arguments");
-    if (is_tensor(first)) {
-      FACULA_CHECK(unwrap(first).dtype() == dtype, kType, "expected ", dtype_name(dtype), " (got ",
-                   dtype_name(unwrap(first).dtype()), ")");
-      return wrap(alias(unwrap(first)));
-    }
-    FACULA_CHECK(!PyFloat_Check(first), kType, "new(): data must be a sequence (got float)");
-    return wrap(tensor_from_data(first, dtype, kCpu, true));
+    return legacy_new(unwrap_dtype(args[0], "new"), args[1], false);
   });
 }
 
@@ -439,8 +444,7 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
         return tensor_new(type, one.get(), nullptr);
       }
     }
-    PyObject* call[] = {dtype_object(default_dtype()), args};
-    Owned made = own(py_legacy_new(nullptr, call, 2));
+    Owned made = own(legacy_new(default_dtype(), args, true));
     if (type == &tensor_type) return made.release();
     Tensor t = unwrap(made.get());
     made = Owned();
