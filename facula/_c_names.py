@@ -111,18 +111,31 @@ def _rpc_module() -> types.ModuleType:
 
 
 def _functorch_module() -> types.ModuleType:
-    """Make the module of wrapped tensors: no tensor of a program is one."""
+    """Make the module of wrapped tensors: those inside vmap; gradients and tangents wrap none."""
+    from facula import _C
+    from facula._functorch import vmap
+
     module: Any = types.ModuleType("facula._C._functorch")
     for name in _WRAPPED:
         setattr(module, name, _false)
-    module.get_unwrapped = module.unwrap_if_dead = lambda tensor: tensor
-    module.maybe_get_level = module.maybe_get_bdim = lambda tensor: -1
+    module.is_batchedtensor = module.is_functorch_wrapped_tensor = _C._is_batched
+    module.get_unwrapped = lambda tensor: _batch_parts(tensor)[1]
+    module.maybe_get_level = lambda tensor: _batch_parts(tensor)[0]
+    module.maybe_get_bdim = lambda tensor: 0 if _C._is_batched(tensor) else -1
+    module.unwrap_if_dead = lambda tensor: tensor
     module.peek_interpreter_stack = lambda: None
-    for name in ("_add_batch_dim", "_remove_batch_dim", "_vmap_increment_nesting",
-                 "_vmap_decrement_nesting", "get_interpreter_stack"):  # fmt: skip
+    module._add_batch_dim, module._remove_batch_dim = vmap._add_batch_dim, vmap._remove_batch_dim
+    for name in "_vmap_increment_nesting _vmap_decrement_nesting get_interpreter_stack".split():
         why = "facula.func has no interpreters by this name"
         setattr(module, name, _absent.absent_function(f"facula._C._functorch.{name}", why))
     return module
+
+
+def _batch_parts(tensor: Any) -> tuple[int, Any]:
+    """Return the level of a tensor inside vmap and what it holds; of others -1 and themselves."""
+    from facula import _C
+
+    return _C._batch_value(tensor) if _C._is_batched(tensor) else (-1, tensor)
 
 
 def _is_alias_of(a: Any, b: Any) -> bool:

@@ -8,6 +8,7 @@ tensor([[ 3.],
         [12.]])
 """
 
+from facula._functorch.vmap import vmap
 from facula.func._forward import hessian, jacfwd, jvp, linearize
 from facula.func._modules import (
     functional_call,
@@ -16,7 +17,6 @@ from facula.func._modules import (
     stack_module_state,
 )
 from facula.func._reverse import grad, grad_and_value, jacrev, vjp
-from facula.func._vmap import vmap
 
 __all__ = [
     "functional_call",

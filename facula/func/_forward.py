@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 import facula
 from facula import _C
+from facula._functorch.vmap import vmap
 from facula.func._leaves import Leaves, hide, show
 from facula.func._reverse import _basis, check_real, jacrev, pick, pullback, put
-from facula.func._vmap import vmap
 from facula.utils._pytree import tree_flatten, tree_unflatten
 
 TYPE_CHECKING = False  # typing is costly to import

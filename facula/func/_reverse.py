@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 
 import facula
+from facula._functorch.vmap import vmap
 from facula.func._leaves import Leaves, hide, show
-from facula.func._vmap import vmap
 from facula.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 TYPE_CHECKING = False  # typing is costly to import

@@ -486,3 +486,54 @@ def test_put_runs_for_all_samples_at_once():
         assert facula.equal(grads, facula.stack(want))
     with pytest.raises(IndexError, match="out of range"):
         vmap(lambda a, i: a.put(i, source[0]))(x, index + 8)
+
+
+def test_steps_of_vmap_can_be_replaced(monkeypatch):
+    """As libraries do that let their containers of tensors take part, by PyTorch's names."""
+    from facula._functorch import vmap as steps
+
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+        def each(self, f):
+            return Pair(f(self.a), f(self.b))
+
+    def process(in_dims, args, func):
+        (pair,) = args
+        _, spec = facula.utils._pytree.tree_flatten(args)
+        return pair.a.shape[in_dims], [in_dims], [pair], spec
+
+    def create(dims, flat, level, spec):
+        return [flat[0].each(lambda t: steps._add_batch_dim(t, dims[0], level))]
+
+    def unwrap(out, out_dims, level, size, func):
+        return out.each(lambda t: steps._maybe_remove_batch_dim("f", t, level, size, out_dims))
+
+    monkeypatch.setattr(steps, "_process_batched_inputs", process)
+    monkeypatch.setattr(steps, "_create_batched_inputs", create)
+    monkeypatch.setattr(steps, "_unwrap_batched", unwrap)
+    x, y = facula.randn(2, 3), facula.randn(4, 3)
+    out = vmap(lambda p: Pair(p.a.cumsum(0), p.b.sum() + p.a), in_dims=1, out_dims=1)(Pair(x, y))
+    assert facula.equal(out.a, x.cumsum(0))
+    facula.testing.assert_close(out.b, y.sum(0) + x)
+
+
+def test_compiled_module_knows_tensors_inside_vmap():
+    from facula import _C
+
+    wrapped = _C._functorch
+
+    def inside(x):
+        assert wrapped.is_batchedtensor(x) and wrapped.is_functorch_wrapped_tensor(x)
+        level = wrapped.maybe_get_level(x)
+        assert level >= 1 and wrapped.maybe_get_bdim(x) == 0
+        assert wrapped.get_unwrapped(x).shape == (2, 3)
+        twice = wrapped._add_batch_dim(wrapped._remove_batch_dim(x, level, 2, 1), 1, level)
+        assert twice.shape == x.shape
+        return twice
+
+    x = facula.randn(2, 3)
+    assert facula.equal(vmap(inside)(x), x)
+    assert not wrapped.is_batchedtensor(x) and wrapped.maybe_get_level(x) == -1
+    assert wrapped.maybe_get_bdim(x) == -1 and wrapped.get_unwrapped(x) is x
