@@ -154,7 +154,7 @@ _SUBMODULES = frozenset(
     "mtia multiprocessing nested nn onnx ops optim overrides profiler quantization "
     "quasirandom random return_types serialization signal sparse special storage testing "
     "torch_version types utils version xpu __config__ __future__ _custom_op _custom_ops _dynamo "
-    "_functorch _higher_order_ops _inductor _jit_internal _logging _lowrank _subclasses "
+    "_functorch _guards _higher_order_ops _inductor _jit_internal _logging _lowrank _subclasses "
     "_tensor_str _utils".split()
 )
 _names_of_few = (

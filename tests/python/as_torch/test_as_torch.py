@@ -290,6 +290,26 @@ def test_parts_of_the_compiled_module_are_modules():
     assert found == [False, "torch.FloatTensor", "<class 'torch.return_types.max'>", True]
 
 
+def test_modules_that_programs_name_in_passing_can_be_imported():
+    """Nothing is traced, so no trace is running; event files are refused when they are made."""
+    found = answers(
+        "import torch\n"
+        "from torch.utils.tensorboard.writer import FileWriter, SummaryWriter\n"
+        "from torch.utils.tensorboard.summary import hparams\n"
+        "from torch._guards import TracingContext, detect_fake_mode\n"
+        "same = SummaryWriter is torch.utils.tensorboard.SummaryWriter\n"
+        "said = []\n"
+        "for refused in (SummaryWriter, FileWriter, hparams):\n"
+        "    try:\n"
+        "        refused()\n"
+        "    except NotImplementedError as error:\n"
+        "        said.append('event files' in str(error))\n"
+        "print(json.dumps([same, said, torch._guards.active_fake_mode(), detect_fake_mode([]),\n"
+        "                  TracingContext.try_get()]))"
+    )
+    assert found == [True, [True, True, True], None, None, None]
+
+
 def test_functorch_comes_along():
     found = answers(
         "import torch\n"
