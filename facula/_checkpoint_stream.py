@@ -100,13 +100,6 @@ class _Anything(dict):
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        pass
-
-    def extend(self, items: list) -> None:
-        """Take items as a list does, and forget them."""
-
-
 def _no_name(module: str, name: str) -> Any:
     raise UnpicklingError(f"Weights only load failed: unexpected name {module}.{name}")
 
@@ -151,7 +144,7 @@ class _Scan:
 
     def _object(self, data: bytes, reader: _restore.Reader) -> None:
         def find(module: str, name: str) -> Any:
-            found = reader.find(module, name)
+            found = reader.known(module, name)
             return found if isinstance(found, StorageKind) else _Anything()
 
         def persistent(key: Any) -> Any:
@@ -161,7 +154,7 @@ class _Scan:
             return _Anything()
 
         unpickler = Unpickler(data, find, persistent, lambda *args: _Anything(), lambda *args: None)
-        unpickler.subclasses = True
+        unpickler.fill = lambda *args: True
         self._load(unpickler)
 
     def _check_keys(self) -> None:

@@ -63,7 +63,7 @@ def _encode(text: Any, encoding: Any = "latin1") -> bytes:
 
 
 def _default_dict(factory: Any = None, *rest: Any) -> defaultdict:
-    if isinstance(factory, _Maker) and factory.kind is not None:
+    if type(factory) is _Maker and factory.kind is not None:
         factory = factory.kind
     elif factory is not None:
         raise UnpicklingError("Weights only load failed: a defaultdict's factory must be a type")
@@ -197,7 +197,7 @@ def _rebuild_tensor(storage: Any, offset: Any, size: Any, stride: Any) -> facula
 
 
 def _with_metadata(t: facula.Tensor, metadata: Any) -> facula.Tensor:
-    if metadata:
+    if type(metadata) is dict:
         if metadata.get("conj"):
             t = t.conj().resolve_conj()
         if metadata.get("neg"):
@@ -259,7 +259,7 @@ def _restore_parameter(p: facula.nn.Parameter, state: Any) -> None:
 
 
 def _rebuild_from_type(function: Any, cls: Any, args: Any, state: Any) -> Any:
-    if not isinstance(function, _Maker) or function.name not in _REBUILD:
+    if type(function) is not _Maker or function.name not in _REBUILD:
         raise UnpicklingError("Weights only load failed: unknown way to rebuild a tensor")
     t = function.make(*args)
     if type(t) is cls:
@@ -270,14 +270,14 @@ def _rebuild_from_type(function: Any, cls: Any, args: Any, state: Any) -> Any:
         t = facula.nn.Parameter(t, t.requires_grad)
     elif not isinstance(cls, _TypeName):
         raise UnpicklingError("Weights only load failed: unknown type of tensor")
-    if isinstance(state, tuple):
+    if type(state) is tuple and state:
         state = state[0]
     return _set_attributes(t, state)
 
 
 def _set_attributes(t: Any, state: Any) -> Any:
-    if state:
-        if not isinstance(state, dict) or not all(type(k) is str for k in state):
+    if state is not None:
+        if type(state) is not dict or not all(type(k) is str for k in state):
             raise UnpicklingError("Weights only load failed: damaged attributes of a tensor")
         for key, value in state.items():
             t.__dict__[key] = value
@@ -350,7 +350,8 @@ class Reader:
         place: Callable[[facula.Tensor, str], facula.Tensor],
         objects: bool = False,
     ) -> None:
-        self.record, self.place, self.objects = record, place, objects
+        self.record, self.place = record, place
+        self.objects = _objects.Objects() if objects else None
         self.storages: dict[str, facula.Tensor] = {}
 
     def load(self, data: bytes) -> Any:
@@ -360,13 +361,14 @@ class Reader:
     def unpickler(self, data: bytes) -> Unpickler:
         """Return the reader of the pickle, for files that hold several."""
         reader = Unpickler(data, self.find, self._persistent, self._call, self._build)
-        reader.subclasses = self.objects
+        if self.objects is not None:
+            reader.fill, reader.check_key = self.objects.fill, self._check_key
         return reader
 
     def find(self, module: str, name: str) -> Any:
         """Return what a name in the pickle stands for; raises UnpicklingError if it may not be."""
         found = _find(module, name)
-        if found is None and self.objects:
+        if found is None and self.objects is not None:
             return _objects.find(module, name)
         if found is None:
             raise UnpicklingError(
@@ -377,6 +379,12 @@ class Reader:
                 + f"([{name}])`."
             )
         return found
+
+    def known(self, module: str, name: str) -> Any:
+        """Return what a name stands for if it is one of those that need no module; else None, or
+        raise UnpicklingError where it may not be in the file.
+        """
+        return self.find(module, name) if self.objects is None else _find(module, name)
 
     def _persistent(self, key: Any) -> Any:
         if is_module_id(key):
@@ -395,33 +403,51 @@ class Reader:
 
     def _class(self, cls: Any) -> Any:
         """Return a class of modules, which old files name together with its source."""
-        if isinstance(cls, type) and (self.objects or _is_safe(cls)):
+        if isinstance(cls, type) and (self.objects is not None or _is_safe(cls)):
             return cls
         raise UnpicklingError("Weights only load failed: unknown class of modules")
 
     def _call(self, function: Any, args: tuple, new: bool) -> Any:
-        if isinstance(function, _Maker):
+        if type(function) is _Maker:
+            if self.objects is not None:
+                self._check_parts(function, args)
             with facula.no_grad():
                 return function.make(*args)
-        if isinstance(function, _TypeName) and function.name == "Parameter" and len(args) == 1:
+        if type(function) is _TypeName and function.name == "Parameter" and len(args) == 1:
             return _rebuild_parameter(*args, True, None)
         if _is_safe(function):
             return function.__new__(function, *args) if new else function(*args)
-        if self.objects:
-            return _objects.call(function, args, new)
+        if self.objects is not None:
+            kinds = (a.kind if type(a) is _Maker and a.kind is not None else a for a in args)
+            return self.objects.call(function, tuple(kinds), new)
         raise UnpicklingError(
             f"Weights only load failed: {function!r} may not be called from a file"
         )
 
+    def _check_key(self, key: Any) -> None:
+        if not _is_safe(type(key)):
+            _objects.check_key(key)
+
+    def _check_parts(self, maker: _Maker, args: tuple) -> None:
+        """Refuse objects of a file where a maker would ask them for more than their type."""
+        for arg in args:
+            parts = arg if maker.make is _rebuild_from_type and type(arg) is tuple else (arg,)
+            if any(id(part) in self.objects.made for part in parts):
+                raise UnpicklingError(f"{maker.name} may not be made of an object of a file")
+        if maker.name not in _REBUILD:
+            _objects.check_parts(maker.name, tuple(a for a in args if type(a) is not _Maker))
+
     def _build(self, obj: Any, state: Any) -> None:
-        if type(obj) is OrderedDict and isinstance(state, dict):
+        if type(obj) is OrderedDict and type(state) is dict and not any(
+            hasattr(OrderedDict, key) for key in state
+        ):
             obj.__dict__.update(state)
         elif type(obj) is facula.nn.Parameter and isinstance(state, tuple):
             _restore_parameter(obj, state)
-        elif _is_safe(type(obj)) or self.objects:
-            setter = getattr(obj, "__setstate__", None)
+        elif _is_safe(type(obj)):
+            setter = getattr(type(obj), "__setstate__", None)
             if setter is not None:
-                setter(state)
+                setter(obj, state)
                 return
             slots = None
             if isinstance(state, tuple) and len(state) == 2:
@@ -430,6 +456,8 @@ class Reader:
                 obj.__dict__.update(state)
             for key, value in (slots or {}).items():
                 setattr(obj, key, value)
+        elif self.objects is not None:
+            self.objects.build(obj, state)
         else:
             raise UnpicklingError(
                 f"Weights only load failed: {type(obj).__name__} may not be given state from a file"

@@ -29,6 +29,10 @@ class _Mark:
 
 
 _MARK = _Mark()
+# What damaged data make of the opcodes.
+_ERRORS = (
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError,
+)  # fmt: skip
 
 
 class Unpickler:
@@ -57,7 +61,10 @@ class Unpickler:
         self.memo: dict[int, Any] = {}
         # Of each tuple that holds tuples, by id: itself, its depth and how many it holds.
         self.nested: dict[int, tuple[tuple, int, int]] = {}
-        self.subclasses = False  # whether containers of other classes may be filled
+        # fill(target, items, pairs) adds to containers of other classes, or says that it cannot;
+        # check_key(key) raises where a key or a member of a set may not be hashed.
+        self.fill: Callable[[Any, list, bool], bool] | None = None
+        self.check_key: Callable[[Any], None] | None = None
 
     def load(self) -> Any:
         """Return the object; `position` is then behind its pickle."""
@@ -77,7 +84,7 @@ class Unpickler:
                 )
             try:
                 handler(self)
-            except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            except _ERRORS as error:
                 raise UnpicklingError(
                     f"Weights only load failed: damaged pickle near byte {self.position}: {error}"
                 ) from None
@@ -157,15 +164,17 @@ class Unpickler:
 
     def _extend(self, items: list) -> None:
         target = self._top()
-        if type(target) is not list and not (self.subclasses and hasattr(target, "extend")):
+        if type(target) is list:
+            target.extend(items)
+        elif self.fill is None or not self.fill(target, items, False):
             raise UnpicklingError(f"Can only append to lists, but got {type(target)}")
-        target.extend(items)
 
     def additems(self) -> None:
         items = self._pop_to_mark()
         target = self._top()
         if type(target) is not set:
             raise UnpicklingError(f"Can only add to sets, but got {type(target)}")
+        self._check_keys(items)
         target.update(items)
 
     def setitem(self) -> None:
@@ -177,10 +186,11 @@ class Unpickler:
 
     def _update(self, items: list) -> None:
         target = self._top()
-        if type(target) not in (dict, OrderedDict, defaultdict, Counter) and not (
-            self.subclasses and isinstance(target, dict)
-        ):
-            raise UnpicklingError(f"Can only set items of dicts, but got {type(target)}")
+        self._check_keys(items[::2])
+        if type(target) not in (dict, OrderedDict, defaultdict, Counter):
+            if self.fill is None or not self.fill(target, items, True):
+                raise UnpicklingError(f"Can only set items of dicts, but got {type(target)}")
+            return
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[key] = value
 
@@ -204,7 +214,14 @@ class Unpickler:
         self.stack.append(made)
 
     def frozenset(self) -> None:
-        self.stack.append(frozenset(self._pop_to_mark()))
+        items = self._pop_to_mark()
+        self._check_keys(items)
+        self.stack.append(frozenset(items))
+
+    def _check_keys(self, keys: list) -> None:
+        if self.check_key is not None:
+            for key in keys:
+                self.check_key(key)
 
     def reduce(self) -> None:
         args = self._pop()

@@ -73,7 +73,7 @@ class _WrappedHook:
 
     def __setstate__(self, state: dict) -> None:
         self.hook = state["hook"]
-        self.with_module = state["with_module"]
+        self.with_module = state["with_module"] is True
         if self.with_module:
             if state["module"] is None:
                 raise RuntimeError("You are trying to revive the hook of a dead Module!")

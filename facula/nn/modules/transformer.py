@@ -285,8 +285,9 @@ class _Layer(Module):
 
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)
-        if not hasattr(self, "activation"):
-            self.activation = F.relu
+        # A file may have made this object: attributes of subclasses are not asked.
+        if not any("activation" in d for d in (self.__dict__, self.__dict__.get("_modules", ()))):
+            self.__dict__["activation"] = F.relu
 
     def _sa_block(
         self, x: Tensor, attn_mask: Tensor | None, padding: Tensor | None, is_causal: bool = False
