@@ -58,7 +58,7 @@ void check_positions(const BatchCall& call, const Tensor& index, int64_t rows, i
   if (index.is_meta() || index.numel() == 0) return;
   NoGrad no_grad;
   Tensor wrong = logical_or(lt(index, Scalar(first)), ge(index, Scalar(rows)));
-  FACULA_CHECK(!any(all_samples(wrong)).data_as<bool>()[0], kIndex, call.op.name,
+  FACULA_CHECK(!any_true(wrong), kIndex, call.op.name,
                ": index out of range: expected positions in [", first, ", ", rows,
                ") in every sample");
 }
@@ -313,7 +313,7 @@ Values masked_scatter_rule(BatchCall& call) {
   if (mask.numel() == 0 || source.numel() == 0) return {};
   Tensor at = sub(cumsum(cast(mask, kInt64), 1), Scalar(int64_t{1}));
   Tensor beyond = logical_and(mask, ge(at, Scalar(source.size(1))));
-  FACULA_CHECK(!any(all_samples(beyond)).data_as<bool>()[0], kRuntime,
+  FACULA_CHECK(!any_true(beyond), kRuntime,
                "masked_scatter: expected source to have at least as many elements as mask has "
                "ones in every sample, got ",
                source.size(1));

@@ -6,6 +6,7 @@
 #include "facula/ops/conv_functions.h"
 #include "facula/ops/math_functions.h"
 #include "facula/ops/matmul_functions.h"
+#include "facula/ops/products.h"
 #include "facula/ops/reduce_functions.h"
 #include "facula/ops/shape_functions.h"
 
@@ -38,8 +39,10 @@ Values mv_rule(BatchCall& call) {
 Tensor dot_samples(const BatchCall& call, bool conjugate) {
   Tensor a = call.front(0);
   if (conjugate) a = conj_complex(a);
-  Tensor rows = unsqueeze(a, 1), columns = unsqueeze(call.front(1), 2);
-  return squeeze_dim(matmul(rows, columns), {-1, -2});
+  Tensor b = call.front(1);
+  check_vectors(conjugate ? "vdot" : "dot", a, b);
+  Tensor products = mul(a, b);
+  return sum(products, IntList({1}), false, products.dtype());
 }
 Values dot_rule(BatchCall& call) {
   return ranks_are(call, 0, 1, 1, 1) ? call.hide(dot_samples(call, false)) : Values();

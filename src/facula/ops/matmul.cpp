@@ -128,13 +128,7 @@ Tensor dot_product(const char* op, const Tensor& x, const Tensor& y, bool conjug
     raise_error(ErrorKind::kRuntime, op, ": 1D tensors expected, but got ", x.dim(), "D and ",
                 y.dim(), "D tensors");
   }
-  check_product_types(op, x, y);
-  if (x.numel() != y.numel()) {
-    raise_error(ErrorKind::kRuntime, op, ": inconsistent tensor size, expected tensor ",
-                list_text(x.sizes()), " and src ", list_text(y.sizes()),
-                " to have the same number of elements, but got ", x.numel(), " and ", y.numel(),
-                " elements respectively");
-  }
+  check_vectors(op, x, y);
   Tensor out = new_empty({}, x.dtype(), x.device());
   if (!out.is_meta()) {
     kernels::dot(x.dtype(), out.data(), x.data(), x->strides[0], y.data(), y->strides[0], x.numel(),

@@ -97,6 +97,16 @@ void check_product_types(const char* op, const Tensor& a, const Tensor& b) {
   }
 }
 
+void check_vectors(const char* op, const Tensor& x, const Tensor& y) {
+  check_product_types(op, x, y);
+  const int64_t n = x.size(-1), m = y.size(-1);
+  if (n != m) {
+    raise_error(ErrorKind::kRuntime, op, ": inconsistent tensor size, expected tensor [", n,
+                "] and src [", m, "] to have the same number of elements, but got ", n, " and ", m,
+                " elements respectively");
+  }
+}
+
 Tensor matrix_of(const Tensor& t) {
   if (t.dim() == 2) return t;
   int64_t cols = t.dim() ? t.size(-1) : 1;

@@ -25,6 +25,10 @@ FACULA_API void multiply_batch_into(const Tensor& out, const Tensor& a, const Te
 // device.
 FACULA_API void check_product_types(const char* op, const Tensor& a, const Tensor& b);
 
+// check_vectors does so for vectors of a dot product, which must have one length too; dimensions in
+// front count samples.
+FACULA_API void check_vectors(const char* op, const Tensor& x, const Tensor& y);
+
 // matrix_of views a tensor as a matrix of its last dimension, copying where strides demand it.
 FACULA_API Tensor matrix_of(const Tensor& t);
 
