@@ -198,9 +198,9 @@ def _rebuild_tensor(storage: Any, offset: Any, size: Any, stride: Any) -> facula
 
 def _with_metadata(t: facula.Tensor, metadata: Any) -> facula.Tensor:
     if type(metadata) is dict:
-        if metadata.get("conj"):
+        if metadata.get("conj") is True:
             t = t.conj().resolve_conj()
-        if metadata.get("neg"):
+        if metadata.get("neg") is True:
             t = -t
     return t
 
@@ -255,7 +255,7 @@ def _restore_parameter(p: facula.nn.Parameter, state: Any) -> None:
         p.data, _, _, requires_grad, _ = state
     else:
         requires_grad = state[0]
-    p.requires_grad_(requires_grad is True)
+    facula.Tensor.requires_grad_(p, requires_grad is True)
 
 
 def _rebuild_from_type(function: Any, cls: Any, args: Any, state: Any) -> Any:
@@ -279,6 +279,13 @@ def _set_attributes(t: Any, state: Any) -> Any:
     if state is not None:
         if type(state) is not dict or not all(type(k) is str for k in state):
             raise UnpicklingError("Weights only load failed: damaged attributes of a tensor")
+        # In the tensor's dict they would stand in for methods, which run code when they are called.
+        known = [c for c in type(t).__mro__ if not _is_safe(c)]
+        for key in state:
+            if any(key in vars(c) for c in known):
+                raise UnpicklingError(
+                    f"Weights only load failed: an attribute {key}, which tensors define"
+                )
         for key, value in state.items():
             t.__dict__[key] = value
     return t

@@ -314,6 +314,66 @@ def test_no_file_runs_code(name):
     assert not RAN
 
 
+def meta_tensor(size=(2,), dtype="float32", state=None):
+    """Return the pickle of a tensor without elements; with `state` those are its attributes."""
+    text = b"ctorch._utils\n_rebuild_meta_tensor_no_storage\n"
+    strides = tuple(range(len(size), 0, -1))
+    parts = b"ctorch\n" + dtype.encode() + b"\n" + _bare(size) + _bare(strides) + b"\x89t"
+    if state is None:
+        return text + b"(" + parts + b"R"
+    rest = b"ctorch\nTensor\n(" + parts + _bare(state) + b"tR"
+    return b"ctorch._tensor\n_rebuild_from_type_v2\n(" + text + rest
+
+
+def _bare(obj):
+    # Without the memo, whose numbers the pickle around it uses too.
+    import io
+
+    file = io.BytesIO()
+    pickler = _Pickler(file, 2)
+    pickler.fast = True
+    pickler.dump(obj)
+    return file.getvalue()[2:-1]
+
+
+def parameter(state, value=b""):
+    made = b"ctorch._utils\n_rebuild_parameter_with_state\n(" + meta_tensor() + b"\x89N"
+    return b"\x80\x02" + made + _bare(state) + b"tR" + value + b"."
+
+
+SPARSE = b"ctorch.serialization\n_get_layout\n" + _bare(("torch.sparse_coo",)) + b"R"
+ATTRIBUTES = {
+    "a method of a parameter": parameter({"requires_grad_": note}, b"(\x88NNtb"),
+    "a method of a tensor": b"\x80\x02" + meta_tensor(state={"detach": note}) + b".",
+    "a class's own name": b"\x80\x02" + meta_tensor(state={"__class__": note}) + b".",
+    "a method of Parameter's": parameter({"__deepcopy__": note}),
+    "indices of a sparse tensor": b"\x80\x02ctorch._utils\n_rebuild_sparse_tensor\n("
+    + SPARSE
+    + b"("
+    + meta_tensor((1, 2), "int64", {"is_floating_point": note})
+    + meta_tensor()
+    + _bare((2,))
+    + b"\x88ttR.",
+}
+
+
+@pytest.mark.parametrize("objects", [True, False])
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_stand_in_for_no_methods(name, objects):
+    RAN.clear()
+    with facula.serialization.safe_globals([] if objects else [note]):
+        with pytest.raises(pickle.UnpicklingError, match="which tensors define"):
+            _restore.Reader(None, None, objects).load(ATTRIBUTES[name])
+    assert not RAN
+
+
+def test_attributes_of_tensors_stay():
+    t = read(b"\x80\x02" + meta_tensor(state={"tag": [1], "_mine": 2}) + b".")
+    assert t.tag == [1] and t._mine == 2 and t.shape == (2,)
+    p = read(parameter({"tag": "a"}, b"(\x88NNtb"))
+    assert p.tag == "a" and p.requires_grad
+
+
 def test_attributes_of_functions_and_modules_stay(tmp_path):
     before = vars(note).copy()
     for target in (note, Plain, Color.RED, numpy.dtype("f8")):
