@@ -15,6 +15,7 @@ from __future__ import annotations
 import _compat_pickle
 import argparse
 import collections
+import copy
 import copyreg
 import enum
 import functools
@@ -102,13 +103,32 @@ def find(module: str, name: str) -> Any:
                 f"{module}.{name}: load imports no modules; import {module} before"
             )
         for part in name.split("."):
-            found = vars(found).get(part) if isinstance(found, (types.ModuleType, type)) else None
-            if isinstance(found, types.ModuleType):
+            kind = type(found)
+            if issubclass(kind, types.ModuleType):  # which may be one that is filled when asked
+                found = types.ModuleType.__getattribute__(found, "__dict__").get(part)
+            elif issubclass(kind, type):
+                _check_metaclass(kind, f"{module}.{name}")
+                found = vars(found).get(part)
+            else:
                 found = None
-    if not isinstance(found, (type, types.FunctionType, types.BuiltinFunctionType)):
+            if issubclass(type(found), types.ModuleType):
+                found = None
+    if not issubclass(type(found), (type, types.FunctionType, types.BuiltinFunctionType)):
         raise UnpicklingError(f"{module}.{name} is neither a class nor a function")
+    if issubclass(type(found), type):
+        _check_metaclass(type(found), f"{module}.{name}")
     _check_origin(found)
     return found
+
+
+def _check_metaclass(kind: type, name: str) -> None:
+    """Refuse a class of which even the names would be asked of a program's metaclass."""
+    asked = ("__getattribute__", "__module__", "__qualname__", "__mro__", "__dict__", "__eq__")
+    for attribute in (*asked, "__hash__"):
+        for c in kind.__mro__:
+            found = vars(c).get(attribute)
+            if attribute in vars(c) and type(found) is not str and _is_code(found):
+                raise UnpicklingError(f"{name}: its metaclass defines {attribute}")
 
 
 def _is_public(module: str) -> bool:
@@ -229,7 +249,8 @@ def _new(cls: type, args: tuple) -> Any:
 
 def _rebuilt(cls: Any, base: Any, state: Any) -> Any:
     """Do what `copyreg._reconstructor` does for objects of older protocols."""
-    if not isinstance(cls, type) or base not in (object, *_BASES) or not issubclass(cls, base):
+    known = isinstance(cls, type) and any(base is b for b in (object, *_BASES))
+    if not known or not issubclass(cls, base):
         raise UnpicklingError("copyreg._reconstructor: expected a class and its base")
     if base is object:
         return _new(cls, ())
@@ -247,7 +268,7 @@ def _member(cls: Any, args: tuple) -> Any:
     if len(args) == 1 and _is_plain(args[0]):
         for member in cls.__members__.values():
             value = member._value_
-            if type(value) is type(args[0]) and value == args[0]:
+            if _is_plain(value) and type(value) is type(args[0]) and value == args[0]:
                 return member
         if issubclass(cls, enum.Flag) and type(args[0]) is int and _is_bare_flag(cls):
             return cls(args[0])
@@ -266,7 +287,14 @@ def _dtype(*args: Any) -> Any:
 
     if not args or type(args[0]) is not str or not all(map(_is_plain, args)):
         raise UnpicklingError("numpy.dtype: expected the name of a type")
-    return numpy.dtype(args[0], False, True)  # a copy: a file may change it
+    return _known_kind(numpy.dtype(args[0], False, True))  # a copy: a file may change it
+
+
+def _known_kind(dtype: Any) -> Any:
+    """Refuse elements whose bytes hold pointers, but for plain objects, which are read as such."""
+    if dtype.kind not in "biufcSUVMmO" or (dtype.hasobject and dtype.kind != "O"):
+        raise UnpicklingError(f"numpy.dtype: {dtype} is not read")
+    return dtype
 
 
 def _empty_array(cls: Any, shape: Any, kind: Any) -> Any:
@@ -316,7 +344,7 @@ def call(function: Any, args: tuple, new: bool) -> Any:
             return function(*args)
         numpy = sys.modules.get("numpy")
         if numpy is not None and issubclass(function, numpy.dtype) and not args:
-            return function()
+            return _known_kind(function())
     name = getattr(function, "__qualname__", None) if _is_named(function) else None
     raise _refuse(
         f"{function.__module__}.{name}" if name else type(function).__name__,
@@ -339,9 +367,10 @@ def check_key(key: Any) -> None:
     if issubclass(cls, (tuple, frozenset)):
         for part in (tuple if issubclass(cls, tuple) else frozenset).__iter__(key):
             check_key(part)
-    if issubclass(cls, (enum.Enum, pathlib.PurePath)):
-        root = enum.Enum if issubclass(cls, enum.Enum) else pathlib.PurePath
-        if _defined(cls, "__hash__")[0] in _defined(root, "__hash__"):
+    if _is_listed(cls) and issubclass(cls, pathlib.PurePath):
+        return
+    if issubclass(cls, enum.Enum) and _defined(cls, "__hash__")[0] is vars(enum.Enum)["__hash__"]:
+        if not _is_code(_defined(cls, "__eq__")[0]):
             return
     if issubclass(cls, (facula.Tensor, facula.dtype, facula.device, facula.Size)):
         return
@@ -353,7 +382,7 @@ def check_key(key: Any) -> None:
 def check_parts(kind: str, args: tuple) -> None:
     """Check what a container of Python's own is made of, before it looks at it."""
     for arg in args:
-        if type(arg) in _PLAIN or isinstance(arg, type):
+        if type(arg) in _PLAIN:
             continue
         if type(arg) not in (list, tuple, set, frozenset, dict):
             raise UnpicklingError(f"{kind} may not be made of a {type(arg).__name__}")
@@ -373,51 +402,102 @@ def check_parts(kind: str, args: tuple) -> None:
 # State.
 
 
-def _check_dtype(obj: Any, state: Any) -> None:
-    """Refuse a description of elements by which bytes would be taken for objects."""
-    if type(state) is not tuple or len(state) not in (8, 9) or type(state[0]) is not int:
+def _dtype_state(obj: Any, state: Any) -> tuple:
+    """Return the state of a description of elements, without what the file may change later.
+
+    Refused is one by which bytes would be taken for objects.
+    """
+    kinds = [*map(type, state)] if type(state) is tuple else []
+    if len(kinds) not in (8, 9) or kinds[0] is not int or kinds[5:8] != [int, int, int]:
         raise UnpicklingError("numpy.dtype: damaged state")
-    _, order, inner, names, fields, size, _, flags = state[:8]
-    plain = inner is None and names is None and fields is None
-    if not _is_plain(order) or type(size) is not int or type(flags) is not int:
+    _, order, inner, names, fields, size, alignment, flags = state[:8]
+    metadata = tuple(_plain_copy(m) for m in state[8:])
+    if kinds[1] is not str or inner is not None or alignment not in (-1, 1, 2, 4, 8, 16, 32, 64):
         raise UnpicklingError("numpy.dtype: damaged state")
-    if plain and flags == obj.flags and size in (-1, obj.itemsize):
-        return
-    good = inner is None and type(names) is tuple and type(fields) is dict and not flags & 7
-    if not good or obj.kind != "V" or size != obj.itemsize or set(names) != fields.keys():
-        raise UnpicklingError("numpy.dtype: damaged state")
-    for field in fields.values():
-        if type(field) is not tuple or len(field) < 2 or type(field[1]) is not int:
+    if names is None and fields is None:
+        if flags != obj.flags or size not in (-1, obj.itemsize):
             raise UnpicklingError("numpy.dtype: damaged state")
-        if not issubclass(type(field[0]), type(obj).__mro__[-2]) or field[0].hasobject:
-            raise UnpicklingError("numpy.dtype: a field that holds objects")
-        if not 0 <= field[1] <= size - field[0].itemsize:
-            raise UnpicklingError("numpy.dtype: a field out of bounds")
+        return (*state[:8], *metadata)
+    if type(names) is not tuple or type(fields) is not dict or flags & 7:
+        raise UnpicklingError("numpy.dtype: damaged state")
+    if not all(type(n) is str for n in (*names, *fields)) or {*names} != fields.keys():
+        raise UnpicklingError("numpy.dtype: damaged state")
+    if obj.kind != "V" or size != obj.itemsize:
+        raise UnpicklingError("numpy.dtype: damaged state")
+    own = {name: _field(field, size) for name, field in fields.items()}
+    return (*state[:4], own, *state[5:8], *metadata)
+
+
+def _field(field: Any, size: int) -> tuple:
+    import numpy
+
+    kinds = [*map(type, field)] if type(field) is tuple else []
+    if len(kinds) not in (2, 3) or kinds[1] is not int or kinds[2:] not in ([], [str]):
+        raise UnpicklingError("numpy.dtype: damaged state")
+    if not issubclass(kinds[0], numpy.dtype) or field[0].hasobject:
+        raise UnpicklingError("numpy.dtype: a field that holds objects")
+    if not 0 <= field[1] <= size - field[0].itemsize:
+        raise UnpicklingError("numpy.dtype: a field out of bounds")
+    # The file still holds the field's dtype, and could put the whole into it.
+    return copy.copy(field[0]), *field[1:]
+
+
+def _plain_copy(value: Any) -> Any:
+    if type(value) is dict and all(map(_is_plain, (*value, *value.values()))):
+        return dict(value)
+    if type(value) is tuple:
+        return tuple(map(_plain_copy, value))
+    if not _is_plain(value):
+        raise UnpicklingError("numpy.dtype: damaged state")
+    return value
 
 
 def _check_array(state: Any) -> None:
-    if type(state) is not tuple or len(state) not in (4, 5) or not _is_plain(state[-4]):
+    import numpy
+
+    kinds = [*map(type, state)] if type(state) is tuple else []
+    if len(kinds) not in (4, 5) or kinds[:-4] not in ([], [int]) or kinds[-2] not in (int, bool):
         raise UnpicklingError("numpy: damaged array")
-    if type(state[-1]) not in (bytes, str, list):
+    if kinds[-4] is not tuple or not all(type(n) is int for n in state[-4]):
         raise UnpicklingError("numpy: damaged array")
+    if not issubclass(kinds[-3], numpy.dtype) or kinds[-1] not in (bytes, str, list):
+        raise UnpicklingError("numpy: damaged array")
+    # Numbers in a list are converted, which is their classes' work.
+    if (kinds[-1] is list) != (state[-3].kind == "O"):
+        raise UnpicklingError("numpy: damaged array")
+
+
+# What the library's optimizers touch of themselves, and Python of numbers, when they get a state.
+_OPTIMIZER_PARTS = (
+    "defaults state param_groups _make_hook_dicts _group_defaults _late_defaults "
+    "__getattr__ __setattr__"
+).split()
+_NUMBERS = ("__float__", "__index__")
 
 
 def _check_optimizer(obj: Any, state: Any) -> None:
-    """Refuse a state whose entries would stand in for methods of what is rebuilt."""
+    """Refuse a state whose entries would stand in for methods of what is rebuilt, or whose
+    numbers would be converted by their classes; and classes that watch what the library does.
+    """
+    for name in (*_OPTIMIZER_PARTS, *state):
+        for c in type(obj).__mro__:
+            foreign = c is not object and _own_package(c.__module__) is None
+            if name in vars(c) and (foreign or name in state):
+                raise UnpicklingError(f"an optimizer's class defines {name}")
     for name, kind in (("param_groups", list), ("state", None), ("defaults", dict)):
         part = state.get(name, kind() if kind else {})
         if type(part) is not kind and (kind or type(part) not in (dict, collections.defaultdict)):
             raise UnpicklingError(f"an optimizer's {name} may not be a {type(part).__name__}")
     if not all(type(group) is dict for group in state.get("param_groups", ())):
         raise UnpicklingError("an optimizer's groups have to be dicts")
-    if any(_defined(type(obj), name) for name in state):
-        raise UnpicklingError("an optimizer's state names what its class defines")
     for entry in state.get("state", {}).values():
         if type(entry) is not dict:
             raise UnpicklingError("an optimizer's entries have to be dicts")
-        step = entry.get("step")
-        if not _is_plain(step) and not issubclass(type(step), facula.Tensor):
-            raise UnpicklingError("an optimizer's step has to be a number")
+        for value in entry.values():
+            if issubclass(type(value), facula.Tensor):
+                continue
+            if any(_is_code(f) for n in _NUMBERS for f in _defined(type(value), n)):
+                raise UnpicklingError(f"an optimizer's entry is a {type(value).__name__}")
 
 
 def _setter(cls: type, obj: Any, state: Any) -> Callable | None:
@@ -436,8 +516,7 @@ def _setter(cls: type, obj: Any, state: Any) -> Callable | None:
         _check_array(state)
         return found[0]
     if numpy is not None and issubclass(cls, numpy.dtype):
-        _check_dtype(obj, state)
-        return found[0]
+        return lambda obj, state: found[0](obj, _dtype_state(obj, state))
     for f in found:
         own = _own_package(f.__module__) if type(f) is types.FunctionType else None
         if own is None or not own.startswith(_PACKAGES):
@@ -458,8 +537,9 @@ class Objects:
     def call(self, function: Any, args: tuple, new: bool) -> Any:
         """Make an object."""
         obj = call(function, args, new)
-        # Members of enumerations and types of elements are the program's own.
-        if not issubclass(type(obj), enum.Enum):
+        # Members of enumerations are the program's own. A path takes no state: its slots hold what
+        # its hash is computed of.
+        if not issubclass(type(obj), (enum.Enum, pathlib.PurePath)):
             self.made[id(obj)] = obj
         return obj
 
@@ -493,7 +573,9 @@ class Objects:
         if type(state) is tuple and len(state) == 2:
             state, slots = state
         for part in (state, slots):
-            if part and (type(part) is not dict or not all(type(k) is str for k in part)):
+            if type(part) is dict and all(type(k) is str for k in part):
+                continue
+            if not _is_plain(part) or part:
                 raise UnpicklingError(f"{cls.__qualname__}: damaged state")
         if state:
             object.__getattribute__(obj, "__dict__").update(state)

@@ -259,7 +259,8 @@ def _restore_parameter(p: facula.nn.Parameter, state: Any) -> None:
 
 
 def _rebuild_from_type(function: Any, cls: Any, args: Any, state: Any) -> Any:
-    if type(function) is not _Maker or function.name not in _REBUILD:
+    known = type(function) is _Maker and function.name in _REBUILD and type(args) is tuple
+    if not known or function.make is _rebuild_from_type:
         raise UnpicklingError("Weights only load failed: unknown way to rebuild a tensor")
     t = function.make(*args)
     if type(t) is cls:
@@ -445,8 +446,10 @@ class Reader:
             _objects.check_parts(maker.name, tuple(a for a in args if type(a) is not _Maker))
 
     def _build(self, obj: Any, state: Any) -> None:
-        if type(obj) is OrderedDict and type(state) is dict and not any(
-            hasattr(OrderedDict, key) for key in state
+        if (
+            type(obj) is OrderedDict
+            and type(state) is dict
+            and not any(hasattr(OrderedDict, key) for key in state)
         ):
             obj.__dict__.update(state)
         elif type(obj) is facula.nn.Parameter and isinstance(state, tuple):
@@ -459,6 +462,9 @@ class Reader:
             slots = None
             if isinstance(state, tuple) and len(state) == 2:
                 state, slots = state
+            for part in (state, slots):
+                if type(part) is not dict and part is not None:
+                    raise UnpicklingError("Weights only load failed: damaged state of an object")
             if state:
                 obj.__dict__.update(state)
             for key, value in (slots or {}).items():

@@ -38,21 +38,23 @@ class StorageKind:
 
 def whole(values: Any) -> bool:
     """Say whether these are sizes: a list of integers from 0 on that fit into 8 bytes."""
-    return isinstance(values, (tuple, list)) and all(
+    return type(values) in (tuple, list, facula.Size) and all(
         type(v) is int and 0 <= v < 2**63 for v in values
     )
 
 
 def is_module_id(key: Any) -> bool:
     """Say whether a persistent id is that of a class of modules and its source."""
-    return type(key) is tuple and len(key) == 4 and key[0] == "module"
+    return type(key) is tuple and len(key) == 4 and type(key[0]) is str and key[0] == "module"
 
 
 def storage_id(key: Any) -> tuple[Any, str, str, int, tuple[int, int] | None]:
     """Return what a persistent id says: dtype, name, location and elements of a storage, and the
     part of it, as a first element and a number, that is meant if not the whole is.
     """
-    if type(key) is not tuple or len(key) not in (5, 6) or key[0] != "storage":
+    if type(key) is not tuple or len(key) not in (5, 6) or type(key[0]) is not str:
+        raise UnpicklingError("Weights only load failed: unknown persistent id")
+    if key[0] != "storage":
         raise UnpicklingError("Weights only load failed: unknown persistent id")
     _, kind, name, location, count = key[:5]
     part = key[5] if len(key) == 6 else None

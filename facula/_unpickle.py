@@ -204,7 +204,8 @@ class Unpickler:
     def _push(self, made: Any) -> None:
         """Push what was made; tuples nested so deeply that they cannot be hashed are refused."""
         if isinstance(made, tuple):
-            inner = [self.nested.get(id(i), (i, 1, 1)) for i in made if isinstance(i, tuple)]
+            parts = tuple.__iter__(made)  # of a class that may define its own
+            inner = [self.nested.get(id(i), (i, 1, 1)) for i in parts if isinstance(i, tuple)]
             if inner:
                 depth = 1 + max(entry[1] for entry in inner)
                 count = 1 + sum(entry[2] for entry in inner)

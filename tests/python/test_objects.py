@@ -93,6 +93,74 @@ class WithHash:
         return 1
 
 
+class Converting:
+    def __index__(self):
+        note("index")
+        return 1
+
+    def __float__(self):
+        note("float")
+        return 1.0
+
+    def __bool__(self):
+        note("bool")
+        return True
+
+    def __contains__(self, part):
+        note("contains")
+        return True
+
+    def __eq__(self, other):
+        note("eq")
+        return True
+
+    __hash__ = object.__hash__
+
+
+class Iterating(tuple):
+    def __iter__(self):
+        note("iter")
+        return tuple.__iter__(self)
+
+
+class Sizes(list):
+    def __iter__(self):
+        note("iter")
+        return list.__iter__(self)
+
+
+class WithKeys:
+    @staticmethod
+    def keys():
+        note("keys")
+        return ()
+
+
+class Equal(enum.Enum):
+    A = 1
+
+    def __eq__(self, other):
+        note("eq")
+        return True
+
+    __hash__ = enum.Enum.__hash__
+
+
+class Asking(type):
+    def __getattribute__(cls, name):
+        note(name)
+        return type.__getattribute__(cls, name)
+
+
+class Asked(metaclass=Asking):
+    pass
+
+
+class WatchedOptimizer(facula.optim.SGD):
+    def __setattr__(self, name, value):
+        note(name)
+
+
 @dataclasses.dataclass(frozen=True)
 class Frozen:
     a: int = 1
@@ -222,12 +290,19 @@ def new(cls, state=None, args=(), **kwargs):
 STRUCT = ("V8", False, True)
 
 
-def ndarray(dtype, data, shape=(1,)):
+def ndarray(dtype, data, shape=(1,), version=1, fortran=False):
     from numpy._core import multiarray
 
     made = _Call(multiarray._reconstruct, (numpy.ndarray, (0,), b"b"))
-    made.parts = (*made.parts[:2], (1, shape, dtype, False, data), *made.parts[3:])
+    made.parts = (*made.parts[:2], (version, shape, dtype, fortran, data), *made.parts[3:])
     return made
+
+
+def described(*state, name="f8"):
+    return _Call(numpy.dtype, (name, False, True), (3, *state))
+
+
+F8 = described("<", None, None, None, -1, -1, 0)
 
 
 HOSTILE = {
@@ -290,6 +365,37 @@ HOSTILE = {
             (3, "|", None, ("a",), {"a": (_Call(numpy.dtype, ("O8",)), 0)}, 8, 1, 0),
         ),
         bytes(8),
+    ),
+    "the version of an array": ndarray(F8, bytes(8), version=new(Converting)),
+    "the order of an array": ndarray(F8, bytes(8), fortran=new(Converting)),
+    "the shape of an array": ndarray(F8, bytes(8), shape=new(Iterating, None, ((1,),))),
+    "numbers of an array": ndarray(
+        _Call(numpy.dtype, ("O,f8", False, True)), [(1, new(Converting))]
+    ),
+    "an array of texts by their pointers": ndarray(
+        _Call(numpy.dtype, ("T", False, True)), bytes(16)
+    ),
+    "the alignment of a dtype": described("<", None, None, None, -1, new(Converting), 0),
+    "names of a dtype": described("|", None, (new(WithHash),), {}, 8, 1, 0, name="V8"),
+    "a path's hash": _Key(_Call(pathlib.PurePosixPath, ("a",), (None, {"_hash": 1}))),
+    "a path's parts": _Key(
+        _Call(
+            pathlib.PureWindowsPath,
+            ("a",),
+            (None, {"_parts": [new(argparse.Namespace, {"lower": note})]}),
+        )
+    ),
+    "keys of a class": _Call(dict, (WithKeys,)),
+    "__eq__ of a member": _Key(Equal.A),
+    "__eq__ of a base": _Call(copyreg._reconstructor, (Plain, new(Converting), None)),
+    "__bool__ of a state": new(Plain, new(Converting)),
+    "__getattribute__ of a metaclass": new(Asked),
+    "numbers of an optimizer": new(
+        facula.optim.ASGD,
+        {"param_groups": [], "state": {1: {"eta": new(Converting)}}, "defaults": {}},
+    ),
+    "__setattr__ of an optimizer": new(
+        WatchedOptimizer, {"param_groups": [], "state": {}, "defaults": {}}
     ),
     "an array that reaches out": ndarray(
         _Call(
@@ -372,6 +478,48 @@ def test_attributes_of_tensors_stay():
     assert t.tag == [1] and t._mine == 2 and t.shape == (2,)
     p = read(parameter({"tag": "a"}, b"(\x88NNtb"))
     assert p.tag == "a" and p.requires_grad
+
+
+def test_persistent_ids_are_compared_with_nothing():
+    for count in (4, 5):
+        RAN.clear()
+        key = pickled((new(Converting), *range(count - 1)))[:-1]
+        with pytest.raises(pickle.UnpicklingError):
+            read(key + b"Q.")
+        assert not RAN
+
+
+def test_sizes_are_of_pythons_own_types():
+    data = b"\x80\x02ctorch._utils\n_rebuild_sparse_tensor\n(" + SPARSE + b"("
+    data += meta_tensor((1, 2), "int64") + meta_tensor()
+    RAN.clear()
+    with pytest.raises((pickle.UnpicklingError, RuntimeError)):
+        read(data + _bare(new(Sizes, items=[2])) + b"\x88ttR.")
+    assert not RAN
+
+
+def test_tuples_are_read_as_tuples():
+    RAN.clear()
+    made = read(pickled(new(Iterating, None, ((1, (2, 3)),))))
+    assert tuple.__len__(made) == 2 and type(made) is Iterating and not RAN
+    layer = read(pickled(new(facula.nn.TransformerEncoderLayer, {"_modules": new(Converting)})))
+    assert type(layer) is facula.nn.TransformerEncoderLayer and not RAN
+
+
+def test_fields_of_arrays_stay_what_was_checked():
+    def dtype(name):
+        return b"cnumpy\ndtype\n(" + _bare(name) + b"\x89\x88tR"
+
+    head = b"\x80\x02" + dtype("V8") + b"(K\x03" + _bare("|") + b"N(" + _bare("a") + b"t"
+    inner = dtype("f8") + b"q\x07"
+    fields = b"}q\x05(" + _bare("a") + inner + b"K\x00\x86u"
+    rest = b"K\x08K\x01K\x00tbq\x06h\x05" + _bare("a") + dtype("O8") + b"K\x00\x86s0."
+    found = read(head + fields + rest)
+    assert found.fields["a"][0] == numpy.dtype("f8") and not found.hasobject
+    # What is a field of itself has no end.
+    head = b"\x80\x02" + dtype("V8") + b"q\x06(K\x03" + _bare("|") + b"N(" + _bare("a") + b"t"
+    found = read(head + b"}(" + _bare("a") + b"h\x06K\x00\x86uK\x08K\x01K\x00tb.")
+    assert found.fields["a"][0].fields is None
 
 
 def test_attributes_of_functions_and_modules_stay(tmp_path):

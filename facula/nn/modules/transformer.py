@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -286,7 +287,8 @@ class _Layer(Module):
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)
         # A file may have made this object: attributes of subclasses are not asked.
-        if not any("activation" in d for d in (self.__dict__, self.__dict__.get("_modules", ()))):
+        places = (self.__dict__, self.__dict__.get("_modules"))
+        if not any(type(d) in (dict, OrderedDict) and "activation" in d for d in places):
             self.__dict__["activation"] = F.relu
 
     def _sa_block(
