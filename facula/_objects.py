@@ -2,10 +2,13 @@
 
 A file may name classes and functions of the modules that the program has imported, may have
 objects of those classes made, and may give them their state, as pickles of modules and of
-settings do. No code is run for it: nothing is imported, objects are made by the constructors of
-Python's own types, and what a class defines for itself (`__new__`, `__setstate__`, `__setitem__`,
-`__hash__`, `__del__`, ...) is either known here or refused. Everything is looked up on types, never
-on objects, whose attributes a file may set.
+settings do. What a file names is not called, and no module but the library's own and NumPy's is
+imported for it: objects are made by the constructors of Python's own types. What a class defines
+for itself and pickles use (`__new__`, `__setstate__`, `__setitem__`, `__hash__`, `__del__`, ...) is
+either known here, passed over, or refused. Methods are looked up on types, as a file may set the
+attributes of objects; what is handed to NumPy or to the library's own `__setstate__` is checked for
+its exact types before. This is a list of what is known, not a sandbox: what an object does when the
+program uses it is not looked at.
 
 Classes that add_safe_globals names may do what they like; `_restore` asks for those first.
 """
