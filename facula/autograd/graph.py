@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from facula import _C
+
+TYPE_CHECKING = False  # hooks of modules load after autograd
+if TYPE_CHECKING:
+    from facula.utils.hooks import RemovableHandle
 
 __all__ = [
     "GradientEdge",
@@ -55,53 +60,80 @@ def queue_callback(callback: Callable[[], None]) -> None:
     _C._queue_callback(callback)
 
 
-class _Handles:
-    def __init__(self, handles: Sequence) -> None:
-        self.handles = tuple(handles)
-
-    def remove(self) -> None:
-        """Remove all hooks."""
-        for handle in self.handles:
-            handle.remove()
-
-    def __enter__(self) -> _Handles:
-        return self
-
-    def __exit__(self, *exc: Any) -> None:
-        self.remove()
-
-
 def register_multi_grad_hook(
     tensors: Sequence, fn: Callable, *, mode: str = "all"
-) -> _Handles:
+) -> RemovableHandle:
     """Call `fn` once a backward pass has the gradients of all tensors, or of the first one."""
+    from facula.utils.hooks import JointHandle
+
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
-        return _Handles(_hooks_of_first(tensors, fn))
+        return JointHandle(_hooks_of_first(tensors, fn))
     places = [_place_of(t) for t in tensors]
-    # By pass: how many gradients are to come, and those that came.
-    passes: dict[int, tuple[int, list]] = {}
-    lock = threading.Lock()
+    owner = object()
+
+    def create() -> _Gathered:
+        return _Gathered(fn, sum(map(_will_be_reached, places)), len(places))
 
     def hook_for(index: int) -> Callable:
-        def hook(grad: Any) -> None:
-            number = _C._current_graph_task_id()
-            with lock:
-                if number not in passes:
-                    coming = sum(_will_be_reached(place) for place in places)
-                    passes[number] = (coming, [None] * len(places))
-                coming, grads = passes[number]
-                grads[index] = grad
-                if coming > 1:
-                    passes[number] = (coming - 1, grads)
-                    return
-                del passes[number]
-            fn(grads)
+        return lambda grad: _of_pass(owner, create).take(index, grad)
 
-        return hook
+    return JointHandle([t.register_hook(hook_for(i)) for i, t in enumerate(tensors)])
 
-    return _Handles([t.register_hook(hook_for(i)) for i, t in enumerate(tensors)])
+
+_running = threading.local()  # by pass: the depth of its caller, and what hooks keep until its end
+
+
+def _of_pass(owner: object, create: Callable[[], Any]) -> Any:
+    """What the hooks of one registration keep for the pass that runs."""
+    number = _C._current_graph_task_id()
+    passes: dict[int, tuple[int, dict]] = _running.__dict__.setdefault("passes", {})
+    if number not in passes:
+        # Nobody tells of passes that fail. Those that still run were called further out.
+        depth = len([*_frames()])
+        for other in [n for n, (outer, _) in passes.items() if outer >= depth]:
+            del passes[other]
+        passes[number] = (depth, {})
+        queue_callback(lambda: _finish(number))
+    kept = passes[number][1]
+    if owner not in kept:
+        kept[owner] = create()
+    return kept[owner]
+
+
+def _frames() -> Iterator:
+    frame = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _finish(number: int) -> None:
+    for kept in _running.passes.pop(number, (0, {}))[1].values():
+        kept.settle()
+
+
+class _Gathered:
+    """The gradients of one pass that came, given to `fn` with the last that is to come."""
+
+    def __init__(self, fn: Callable, coming: int, places: int) -> None:
+        self.fn, self.coming = fn, coming
+        self.grads: list | None = [None] * places
+
+    def take(self, index: int, grad: Any) -> None:
+        if self.grads is None:
+            return
+        self.grads[index] = grad
+        self.coming -= 1
+        if self.coming <= 0:
+            self.settle()
+
+    def settle(self) -> None:
+        """Call `fn` unless it was: at the end of the pass, what has not come is None."""
+        grads, self.grads = self.grads, None
+        if grads is not None:
+            self.fn(grads)
 
 
 # A hook must not hold the node that holds it: leaves are kept weakly, nodes of calls by number.
@@ -113,24 +145,34 @@ def _place_of(tensor: Any) -> Any:
 def _will_be_reached(place: Any) -> bool:
     if isinstance(place, weakref.ref):
         tensor = place()
-        return tensor is not None and _C._will_engine_execute_node(get_gradient_edge(tensor).node)
+        # A leaf may have been frozen since.
+        if tensor is None or not tensor.requires_grad:
+            return False
+        return _C._will_engine_execute_node(get_gradient_edge(tensor).node)
     return _C._will_engine_execute_node(place)
 
 
+class _First:
+    """Calls `fn` with the first gradient of one pass."""
+
+    def __init__(self, fn: Callable) -> None:
+        self.fn: Callable | None = fn
+
+    def take(self, grad: Any) -> None:
+        fn, self.fn = self.fn, None
+        if fn is not None:
+            fn(grad)
+
+    def settle(self) -> None:
+        """Do nothing: there is nothing left to give."""
+
+
 def _hooks_of_first(tensors: Sequence, fn: Callable) -> list:
-    last = -1
-    lock = threading.Lock()
-
-    def hook(grad: Any) -> None:
-        nonlocal last
-        with lock:
-            number = _C._current_graph_task_id()
-            if number == last:
-                return
-            last = number
-        fn(grad)
-
-    return [t.register_hook(hook) for t in tensors]
+    owner = object()
+    return [
+        t.register_hook(lambda grad: _of_pass(owner, lambda: _First(fn)).take(grad))
+        for t in tensors
+    ]
 
 
 _refusals = threading.local()  # the messages of disable_saved_tensors_hooks in force
@@ -150,9 +192,7 @@ class saved_tensors_hooks:  # noqa: N801 - the name that programs know
         ...     y = x * x
     """
 
-    def __init__(
-        self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
-    ) -> None:
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import facula
@@ -59,7 +59,21 @@ class RemovableHandle:
         self.remove()
 
 
-class TensorHandle(RemovableHandle):
+class _BoundHandle(RemovableHandle):
+    """A ticket for hooks that lie in no dictionary: it cannot be copied or pickled without them."""
+
+    id: int
+
+    def __getstate__(self) -> tuple:
+        raise TypeError(
+            f"cannot pickle or copy {type(self).__name__}: it belongs to hooks that run"
+        )
+
+    def __setstate__(self, state: tuple) -> None:
+        raise TypeError(f"{type(self).__name__} has no state to set")
+
+
+class TensorHandle(_BoundHandle):
     """A ticket for one hook of a tensor, whose hooks autograd keeps."""
 
     def __init__(self, tensor: facula.Tensor, remove: str, number: int) -> None:
@@ -72,7 +86,7 @@ class TensorHandle(RemovableHandle):
             getattr(tensor, self._remove)(self.id)
 
 
-class NodeHandle(RemovableHandle):
+class NodeHandle(_BoundHandle):
     """A ticket for one hook of a node."""
 
     def __init__(self, node: Any, kind: int, number: int) -> None:
@@ -83,6 +97,18 @@ class NodeHandle(RemovableHandle):
         if self._node is not None:
             self._node._remove(self._kind, self.id)
             self._node = None
+
+
+class JointHandle(_BoundHandle):
+    """A ticket for several hooks that go together."""
+
+    def __init__(self, handles: Iterable[RemovableHandle]) -> None:
+        self.handles, self.id = tuple(handles), next(RemovableHandle._ids)
+
+    def remove(self) -> None:
+        """Remove all hooks; a second call does nothing."""
+        for handle in self.handles:
+            handle.remove()
 
 
 def unserializable_hook(f: Callable) -> Callable:

@@ -1,5 +1,6 @@
 """Hooks on saved tensors, and gradient edges, from Python."""
 
+import copy
 import gc
 import threading
 import weakref
@@ -323,6 +324,116 @@ def test_a_hook_of_the_first_gradient_is_called_once_a_pass():
     assert len(seen) == 4 and seen[1::2] == [7.0, 7.0]
 
 
+class NoneForSecond(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+
+
+class Fails(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, gradient):
+        raise ValueError("fails")
+
+
+def gradients_that_came(tensors):
+    seen = []
+    register_multi_grad_hook(tensors, lambda grads: seen.append([g is not None for g in grads]))
+    return seen
+
+
+def test_hooks_of_several_gradients_end_with_the_pass_where_none_comes():
+    a, b = leaf(1.0), leaf(2.0)
+    x, y = a * 1, b * 1
+    seen = gradients_that_came((x, y))
+    NoneForSecond.apply(x, y).backward()
+    assert seen == [[True, False]]
+    del x, y
+    seen = gradients_that_came((a, b))
+    (a * 2).backward(inputs=[a, b])
+    facula.autograd.grad(a * 2, (a, b), allow_unused=True)
+    b.requires_grad_(False)
+    (a * 2).backward()
+    assert seen == [[True, False]] * 3
+
+
+def test_hooks_of_several_gradients_are_called_though_their_nodes_are_gone():
+    seen, a = [], leaf(1.0)
+
+    def build():
+        x, y = a * 1, a * 1
+        register_multi_grad_hook((x, y), lambda grads: seen.append(grads))
+        return NoneForSecond.apply(x, y)
+
+    build().backward()
+    assert [[g is not None for g in grads] for grads in seen] == [[True, False]]
+
+
+def test_hooks_of_several_gradients_keep_nothing_of_passes_that_fail():
+    a, b = leaf(1.0), leaf(2.0)
+    held = []
+    # The gradient of the call that was recorded last is there first.
+    bad = Fails.apply(a * 1)
+    x, factor = b * 1, facula.tensor([3.0])
+    x.register_hook(lambda g: held.append(weakref.ref(g)))
+
+    def fail():
+        with pytest.raises(ValueError, match="fails"):
+            (x * factor + bad).backward(retain_graph=True)
+
+    seen = gradients_that_came((x, a))
+    for _ in range(5):
+        fail()
+    (x * a).backward(retain_graph=True)
+    gc.collect()
+    assert seen == [[True, True]]
+    assert len(held) == 6 and not any(ref() is not None for ref in held)
+
+
+def test_a_hook_of_the_first_gradient_is_called_once_where_passes_run_within_passes():
+    a, b = leaf(1.0), leaf(2.0)
+
+    class Nested(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            with facula.enable_grad():
+                (b * 5).backward()
+            return gradient
+
+    first, last = a * 1, Nested.apply(a * 1)
+    seen = []
+    register_multi_grad_hook((first, last, b), lambda grad: seen.append(grad.item()), mode="any")
+    (first * 3 + last * 7).backward()
+    assert seen == [7.0, 5.0]
+
+
+def test_handles_of_hooks_are_removable_handles_that_are_not_copied():
+    a = leaf(1.0)
+    joint = register_multi_grad_hook((a,), print)
+    handles = [joint, a.register_hook(print), (a * 1).grad_fn.register_hook(print)]
+    for handle in handles:
+        assert isinstance(handle, facula.utils.hooks.RemovableHandle)
+        assert isinstance(handle.id, int)
+        with pytest.raises(TypeError, match="cannot pickle or copy"):
+            copy.copy(handle)
+        with pytest.raises(TypeError, match="no state"):
+            handle.__setstate__((None, 0))
+        with handle:
+            pass
+
+
 def test_multi_grad_hooks_hold_nothing():
     a = leaf(1.0)
     alive = weakref.ref(a)
@@ -340,6 +451,8 @@ def test_callbacks_run_after_the_pass():
     assert order == [3.0]
     with pytest.raises(RuntimeError, match="during backward pass"):
         queue_callback(print)
+
+
 def test_edges_are_checked_as_tensors_are():
     x, other = leaf(1.0, 2.0, 3.0), leaf(1.0)
     y = x * 2
