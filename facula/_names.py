@@ -208,10 +208,17 @@ def _shape_as_tensor(x: _C.Tensor) -> _C.Tensor:
     return _C.tensor(list(x.shape), dtype=_C.int64)
 
 
+def _wide(*tensors: _C.Tensor) -> list[_C.Tensor]:
+    """The tensors, those of 16 bits as float32: a sum of many would lose its last digits."""
+    short = (_C.float16, _C.bfloat16)
+    return [t.float() if t.dtype in short else t for t in tensors]
+
+
 def _softmax_backward_data(
     grad_output: _C.Tensor, output: _C.Tensor, dim: int, input_dtype: Any
 ) -> _C.Tensor:
     """Return the gradient of what softmax was given, from that of its result."""
+    grad_output, output = _wide(grad_output, output)
     part = grad_output * output
     return (part - output * part.sum(dim, keepdim=True)).to(input_dtype)
 
@@ -220,6 +227,7 @@ def _log_softmax_backward_data(
     grad_output: _C.Tensor, output: _C.Tensor, dim: int, input_dtype: Any
 ) -> _C.Tensor:
     """Return the gradient of what log_softmax was given, from that of its result."""
+    grad_output, output = _wide(grad_output, output)
     return (grad_output - output.exp() * grad_output.sum(dim, keepdim=True)).to(input_dtype)
 
 

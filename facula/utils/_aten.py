@@ -22,23 +22,6 @@ def _to_copy(x: Tensor, *, dtype: Any = None, device: Any = None, **_: Any) -> T
     return x.to(device=device or x.device, dtype=dtype or x.dtype, copy=True)
 
 
-def _wide(*tensors: Tensor) -> list[Tensor]:
-    """The tensors, those of 16 bits as float32."""
-    short = (facula.float16, facula.bfloat16)
-    return [t.float() if t.dtype in short else t for t in tensors]
-
-
-def _softmax_backward_data(grad: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
-    grad, output = _wide(grad, output)
-    scaled = grad * output
-    return (scaled - output * scaled.sum(dim, keepdim=True)).to(input_dtype)
-
-
-def _log_softmax_backward_data(grad: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
-    grad, output = _wide(grad, output)
-    return (grad - output.exp() * grad.sum(dim, keepdim=True)).to(input_dtype)
-
-
 def _safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Softmax that is 0 where a whole row is minus infinity."""
     if dtype is not None:
@@ -172,8 +155,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "slice": _slice,
     "select": lambda x, dim, index: x.select(dim, index),
     "lift_fresh": lambda x: x,
-    "_softmax_backward_data": _softmax_backward_data,
-    "_log_softmax_backward_data": _log_softmax_backward_data,
+    "_softmax_backward_data": facula._softmax_backward_data,
+    "_log_softmax_backward_data": facula._log_softmax_backward_data,
     "_safe_softmax": _safe_softmax,
     "native_dropout_backward": _native_dropout_backward,
     "_batch_norm_with_update": _batch_norm_with_update,

@@ -124,6 +124,10 @@ def test_halves_of_layers_under_their_library_names():
         y = forward(x, 1)
         (expected,) = facula.autograd.grad(y, x, up)
         assert facula.allclose(backward(up, y.detach(), 1, facula.float32), expected)
+        half = [t.detach().bfloat16() for t in (up * 100, y)]
+        exact = backward(half[0].float(), half[1].float(), 1, facula.bfloat16)
+        assert backward(*half, 1, facula.bfloat16).equal(exact)
+        assert getattr(facula, backward.__name__)(*half, 1, facula.bfloat16).equal(exact)
     lost = facula.tensor([[float("-inf")] * 2, [0.0, 0.0]], requires_grad=True)
     y = aten._safe_softmax(lost, 1)
     y.sum().backward()
