@@ -174,6 +174,7 @@ def _flat_vmap(
     args_spec: TreeSpec,
     out_dims: Any,
     randomness: str,
+    /,  # the function may have arguments of any name
     **kwargs: Any,
 ) -> Any:
     """Run the function once, on all samples of its flat arguments."""

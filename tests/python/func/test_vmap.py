@@ -537,3 +537,11 @@ def test_compiled_module_knows_tensors_inside_vmap():
     assert facula.equal(vmap(inside)(x), x)
     assert not wrapped.is_batchedtensor(x) and wrapped.maybe_get_level(x) == -1
     assert wrapped.maybe_get_bdim(x) == -1 and wrapped.get_unwrapped(x) is x
+
+
+def test_keywords_may_be_named_as_what_steps_take():
+    x = facula.ones(3)
+    for chunk in (None, 2):
+        for name in ("func", "batch_size", "flat_args", "out_dims", "randomness", "chunk_size"):
+            mapped = facula.vmap(lambda x, **names: x * names.popitem()[1], chunk_size=chunk)
+            assert mapped(x, **{name: 3}).tolist() == [3.0] * 3
