@@ -100,6 +100,7 @@ class _Anything(dict):
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
+
 def _no_name(module: str, name: str) -> Any:
     raise UnpicklingError(f"Weights only load failed: unexpected name {module}.{name}")
 

@@ -83,7 +83,7 @@ inline constexpr Layout kRpropLayout{true, {}, {"prev", "step_size"}};
 FACULA_API bool can_update(const Tensor& param, const Tensor& grad);
 
 // check_written raises where a parameter or what is kept for it may not be written in place, before
-// a step has changed anything.
+// a step has changed any of these; parameters in front of it have been updated by then.
 FACULA_API void check_written(const Tensor& param, const ParamState& state, const char* writer);
 
 // clear makes a gradient zero and drops its history.
